@@ -1,0 +1,1 @@
+resched help report

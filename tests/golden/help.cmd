@@ -1,0 +1,1 @@
+resched help; resched help report

@@ -1,0 +1,1 @@
+resched info tests/data/lab-v7-k61-1c.dat

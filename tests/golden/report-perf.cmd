@@ -1,0 +1,1 @@
+resched report --style perf tests/data/lab-v7-k612-2c.dat
