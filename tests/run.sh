@@ -119,22 +119,40 @@ digest() { # index
 		}' "$base.out"
 }
 
+# Print one job's verdict and add it to the sums.
+tell() { # index, what to add to its name
+	local text p f s
+	text=$(digest "$1")
+	read -r p f s <"$(file "$1").count"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	printf '%-50s %s passed, %s failed, %s skipped\n' "${names[$1]}$2" "$p" "$f" "$s"
+	[ -z "$text" ] || printf '%s\n' "$text"
+	[ "$f" -eq 0 ]
+}
+
 total=${#names[@]}
 next=0 printed=0 passed=0 failed=0 skipped=0
+again=()
 while [ "$printed" -lt "$total" ]; do
 	while [ "$next" -lt "$total" ] && [ "$(jobs -rp | wc -l)" -lt "$JOBS" ]; do
 		run_one "$next" 2>/dev/null &	# the shell would tell of every signal
 		next=$((next + 1))
 	done
 	while [ "$printed" -lt "$next" ] && [ -e "$(file $printed).rc" ]; do
-		text=$(digest "$printed")
-		read -r p f s <"$(file $printed).count"
-		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-		printf '%-50s %s passed, %s failed, %s skipped\n' "${names[$printed]}" "$p" "$f" "$s"
-		[ -z "$text" ] || printf '%s\n' "$text"
+		tell "$printed" '' || [[ ${names[$printed]} != e2e/* ]] || again+=("$printed")
 		printed=$((printed + 1))
 	done
 	[ "$printed" -eq "$total" ] || wait -n 2>/dev/null
+done
+
+# An end-to-end program measures this very machine, and what runs beside it is part of that machine. One that failed is run once more with
+# nothing beside it; that verdict counts, and the first stays in sight. What is wrong in itself fails again.
+for i in "${again[@]}"; do
+	read -r p f s <"$(file "$i").count"
+	passed=$((passed - p)) failed=$((failed - f)) skipped=$((skipped - s))
+	mv "$(file "$i").out" "$(file "$i").first"
+	run_one "$i" 2>/dev/null
+	tell "$i" ', again, alone'
 done
 
 echo
