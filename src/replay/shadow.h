@@ -184,6 +184,7 @@ struct rs_shadow_cpu {
 	unsigned int nr_open;
 	bool rows_taken; /* those of its first switch were */
 	uint64_t clock_shift_ns; /* from the kernel's task clock to the stamps, where rows tell */
+	uint32_t start_row; /* of who runs first here, RS_NO_EVENT for none */
 	uint64_t blind_until_ns; /* events were lost: verdicts do not count yet */
 };
 

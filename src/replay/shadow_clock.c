@@ -290,6 +290,31 @@ static void unseen_by_stamps(struct rs_shadow *s, const struct resched_event *e)
 		schedule_unseen(s, c, e->ts_ns + 5000);
 }
 
+/* Is the running task charged from elsewhere before the next event of its cpu? */
+static bool is_charged_between(const struct rs_shadow *s, const struct rs_shadow_cpu *c)
+{
+	for (uint32_t i = s->at + 1; c->curr && i < c->next_event; i++) {
+		if (s->log->events[i].type == RESCHED_EV_RUNTIME && s->log->events[i].pid == c->curr->pid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is what was asked for still to come? The flag of the next event says so; and a switch that no accounting precedes is the work of the
+ * schedule() that has told its own already. Interrupts take their time, and so does a recorder that looks closely.
+ */
+static bool is_pending(const struct rs_shadow *s, const struct rs_shadow_cpu *c, const struct resched_event *next, uint64_t since_ns)
+{
+	uint64_t wait = next->ts_ns - since_ns;
+
+	if (wait > s->opts.clock.tick_ns)
+		return false;
+	if (next->type == RESCHED_EV_SWITCH)
+		return resched_state_runnable(next->sw.prev_state) && (wait < TICK_PATH_NS || !is_charged_between(s, c));
+	return next->ctx & RESCHED_CTX_NEED_RESCHED;
+}
+
 void rs_shadow_unseen_schedules(struct rs_shadow *s, const struct resched_event *e)
 {
 	if (e->type == RESCHED_EV_COMM)
@@ -308,7 +333,7 @@ void rs_shadow_unseen_schedules(struct rs_shadow *s, const struct resched_event 
 			continue;
 		next = c->next_event == RS_NO_EVENT ? NULL : &s->log->events[c->next_event];
 		since = later(e->ts_ns, c->mark_ns);
-		if (!next || (next->ts_ns > since && next->ts_ns - since > s->opts.clock.burst_ns))
+		if (!next || (next->ts_ns > since && next->ts_ns - since > s->opts.clock.burst_ns && !is_pending(s, c, next, since)))
 			rs_shadow_hidden(s, c, e->ts_ns);
 	}
 }

@@ -64,20 +64,14 @@ static void load_of_row(const struct rs_shadow *s, const struct resched_truth *r
 	ret->total = row->total;
 }
 
-/* Does the entity of @group on @c stand above who runs there first? */
-static bool is_above(const struct rs_shadow *s, unsigned int cpu, uint64_t key)
+/* Does the entity of the group @key stand above who runs first on @c? */
+static bool is_above(const struct rs_shadow *s, const struct rs_shadow_cpu *c, uint64_t key)
 {
-	int32_t pid = first_running(s, cpu);
 	const struct rs_shadow_log *log = s->log;
 
-	for (uint32_t i = 0; i + 1 < log->nr_truths; i++) {
-		if (log->truths[i].row != RESCHED_TRUTH_START || log->truths[i].level || log->truths[i].pid != pid)
-			continue;
-		for (i++; i < log->nr_truths && log->truths[i].level; i++) {
-			if (log->truths[i].group == key)
-				return true;
-		}
-		return false;
+	for (uint32_t i = c->start_row; i != RS_NO_EVENT && i + 1 < log->nr_truths && log->truths[i + 1].level; i++) {
+		if (log->truths[i + 1].group == key)
+			return true;
 	}
 	return false;
 }
@@ -118,7 +112,7 @@ static void restore_group(struct rs_shadow *s, uint32_t idx, enum how how)
 
 	if (!group)
 		return;
-	rs_shadow_state_of_row(s, row, is_above(s, row->cpu, row->group), &state);
+	rs_shadow_state_of_row(s, row, how == AT_START && is_above(s, c, row->group), &state);
 	shift_state(s, row, group->parent, how, &state);
 	if (row->has & RESCHED_TRUTH_HAS_LOAD) {
 		load_of_row(s, row, &load);
@@ -141,7 +135,7 @@ static void restore_task(struct rs_shadow *s, uint32_t idx, enum how how)
 	c = &s->cpus[t->cpu];
 	t->fair.rq = &c->rq;
 	t->sure = true;
-	rs_shadow_state_of_row(s, row, first_running(s, t->cpu) == t->pid, &state);
+	rs_shadow_state_of_row(s, row, !again && first_running(s, t->cpu) == t->pid, &state);
 	shift_state(s, row, t->fair.group, how, &state);
 	if (row->has & RESCHED_TRUTH_HAS_LOAD) {
 		load_of_row(s, row, &load);
@@ -159,20 +153,26 @@ static void restore_task(struct rs_shadow *s, uint32_t idx, enum how how)
 
 /*
  * How far the stamps are from each cpu's task clock: rows tell what it read when it was looked at last, so the least distance is the
- * nearest. Also where the clock of a cpu begins on which nothing runs.
+ * nearest. Also where the clock of a cpu begins on which nothing runs, and the row of who runs there first.
  */
 static void find_shifts(struct rs_shadow *s)
 {
 	const struct rs_shadow_log *log = s->log;
 
+	for (unsigned int i = 0; i < s->nr_cpus; i++)
+		s->cpus[i].start_row = RS_NO_EVENT;
 	for (uint32_t i = 0; i < log->nr_truths; i++) {
 		const struct resched_truth *row = &log->truths[i];
 		uint64_t shift = log->truth_ns[i] - row->clock_ns;
 		struct rs_shadow_cpu *c;
 
-		if (row->row != RESCHED_TRUTH_START || row->cpu >= s->nr_cpus || !(row->has & RESCHED_TRUTH_HAS_QUEUE))
+		if (row->row != RESCHED_TRUTH_START || row->cpu >= s->nr_cpus)
 			continue;
 		c = &s->cpus[row->cpu];
+		if (c->start_row == RS_NO_EVENT && !row->level && row->pid == first_running(s, row->cpu))
+			c->start_row = i;
+		if (!(row->has & RESCHED_TRUTH_HAS_QUEUE))
+			continue;
 		if (!c->clock_shift_ns || (int64_t)(shift - c->clock_shift_ns) < 0)
 			c->clock_shift_ns = shift;
 		c->rq.clock_ns = log->truth_ns[i];

@@ -47,11 +47,18 @@ static void switch_at(struct fixture *f, uint64_t ts, int prev, uint32_t state, 
 	assert_int_equal(rs_shadow_log_event(&f->log, &e), 0);
 }
 
-static void charge_at(struct fixture *f, uint64_t ts, int pid, uint64_t runtime)
+static void charge_in(struct fixture *f, uint64_t ts, int pid, uint64_t runtime, uint8_t ctx)
 {
-	const struct resched_event e = { .ts_ns = ts, .pid = pid, .type = RESCHED_EV_RUNTIME, .runtime = { .runtime_ns = runtime } };
+	const struct resched_event e = {
+		.ts_ns = ts, .pid = pid, .type = RESCHED_EV_RUNTIME, .ctx = ctx, .runtime = { .runtime_ns = runtime }
+	};
 
 	assert_int_equal(rs_shadow_log_event(&f->log, &e), 0);
+}
+
+static void charge_at(struct fixture *f, uint64_t ts, int pid, uint64_t runtime)
+{
+	charge_in(f, ts, pid, runtime, 0);
 }
 
 static void follow(struct fixture *f, bool resync)
@@ -115,6 +122,32 @@ static void test_rows_are_taken(void **state)
 	check_rows(true);
 }
 
+/* A tick asks for a switch that comes 24 us later, long after what this machine usually takes. @ctx: of the accounting between. */
+static uint64_t ticks_missed(uint8_t ctx, uint64_t gap_ns)
+{
+	struct fixture f = { .plan = { .nr = 0 } };
+	uint64_t missed;
+
+	row(&f, 2000, 1, RESCHED_TRUTH_START, BASE_NS);
+	row(&f, 2000, 2, RESCHED_TRUTH_START, BASE_NS);
+	charge_in(&f, 4000000, 1, 3999000, RESCHED_CTX_HARDIRQ);
+	charge_in(&f, 4000000 + gap_ns, 1, gap_ns, ctx);
+	switch_at(&f, 4000000 + 2 * gap_ns, 1, 0, 2);
+	follow(&f, false);
+	missed = f.ret.tick_decisions - f.ret.tick_agree;
+	assert_true(f.ret.tick_decisions >= 1);
+	release(&f);
+	return missed;
+}
+
+static void test_a_request_stays_while_its_flag_does(void **state)
+{
+	(void)state;
+	assert_int_equal(ticks_missed(RESCHED_CTX_NEED_RESCHED, 12000), 0);
+	assert_int_equal(ticks_missed(RESCHED_CTX_NEED_RESCHED, 1200000), 0);
+	assert_int_equal(ticks_missed(0, 12000), 1); /* what was asked for has been done: nobody asks any more */
+}
+
 static void test_rows_are_only_compared(void **state)
 {
 	(void)state;
@@ -126,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_taken),
 		cmocka_unit_test(test_rows_are_only_compared),
+		cmocka_unit_test(test_a_request_stays_while_its_flag_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
