@@ -59,12 +59,22 @@ static const struct {
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-/* Who ran is who ran when it was told: the field is the common one under the name that sched_stat_runtime has for it. */
-static const char run_rest[] =
-	"\tfield:u64 runtime;\toffset:8;\tsize:8;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"pid=%d runtime=%llu [ns]\", REC->pid, (unsigned long long)REC->runtime\n";
-#define RUN_BYTES 16u
+/*
+ * Who ran is who ran when it was told: the field is the common one under the name that sched_stat_runtime has for it. There is one of these a
+ * switch, so they are as short as can be: what exceeds 32 bits of nanoseconds has a form of its own.
+ */
+#define RUN_FIELDS(type, size) \
+	"\tfield:" type " runtime;\toffset:8;\tsize:" size ";\tsigned:0;\n" \
+	"\tfield:pid_t pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
+	"\nprint fmt: \"pid=%d runtime=%llu [ns]\", REC->pid, (unsigned long long)REC->runtime\n"
+static const struct {
+	const char *name, *rest;
+	uint16_t id, bytes;
+} runs[] = {
+	{ "sched_run", RUN_FIELDS("u32", "4"), RS_EVENT_ID_RUN, 12 },
+	{ "sched_run_long", RUN_FIELDS("u64", "8"), RS_EVENT_ID_RUN_LONG, 16 },
+};
+#define NR_RUNS (sizeof(runs) / sizeof(runs[0]))
 
 /* The row as it is in the record: where the record has its head, the event has its common fields, row and level. */
 static const struct {
@@ -121,15 +131,17 @@ static const struct {
 #define NR_START (sizeof(truth_fields) / sizeof(truth_fields[0]))
 #define NR_TRUTH (NR_START - 20)
 
-static int add_run(struct rs_texts *formats)
+static int add_runs(struct rs_texts *formats)
 {
 	char *text;
-	int rc;
+	int rc = 0;
 
-	if (asprintf(&text, "name: sched_run\nID: %u\n" OWN_COMMON "%s", RS_EVENT_ID_RUN, run_rest) < 0)
-		return -ENOMEM;
-	rc = rs_texts_add(formats, "resched", text);
-	free(text);
+	for (size_t i = 0; i < NR_RUNS && rc == 0; i++) {
+		if (asprintf(&text, "name: %s\nID: %u\n" OWN_COMMON "%s", runs[i].name, runs[i].id, runs[i].rest) < 0)
+			return -ENOMEM;
+		rc = rs_texts_add(formats, "resched", text);
+		free(text);
+	}
 	return rc;
 }
 
@@ -242,11 +254,10 @@ int rs_bpf_events_init(struct rs_bpf_events *ev, struct rs_texts *formats, unsig
 	rc = bind_all(ev, formats, err);
 	if (rc < 0)
 		return rc;
-	if (run)
-		ev->run_id = RS_EVENT_ID_RUN;
+	ev->runs = run;
 	if (truth)
 		ev->truth_id = RS_EVENT_ID_TRUTH;
-	if ((run && add_run(formats) < 0) ||
+	if ((run && add_runs(formats) < 0) ||
 	    (truth && (add_truth(formats, "sched_truth", RS_EVENT_ID_TRUTH, NR_TRUTH) < 0 ||
 		       add_truth(formats, "sched_truth_start", RS_EVENT_ID_START, NR_START) < 0)))
 		return rs_error_nomem(err);
@@ -430,14 +441,19 @@ static const char *runner(struct rs_bpf_events *ev, int32_t pid, const struct rs
 	return pid ? name_of(ev, pid) : ev->idle[to->idx];
 }
 
-static int put_run(struct rs_bpf_events *ev, const struct rs_bpf_switch *r, struct rs_page_writer *to)
+static int put_run(const struct rs_bpf_switch *r, struct rs_page_writer *to)
 {
-	uint8_t *data = rs_page_writer_event(to, r->h.ts_ns, RUN_BYTES);
+	size_t form = r->run_ns > UINT32_MAX;
+	uint32_t run = (uint32_t)r->run_ns;
+	uint8_t *data = rs_page_writer_event(to, r->h.ts_ns, runs[form].bytes);
 
 	if (!data)
 		return to->failure;
-	put_common(data, ev->run_id, &r->h);
-	memcpy(data + 8, &r->run_ns, 8);
+	put_common(data, runs[form].id, &r->h);
+	if (form)
+		memcpy(data + 8, &r->run_ns, 8);
+	else
+		memcpy(data + 8, &run, 4);
 	return 1;
 }
 
@@ -447,8 +463,8 @@ static int put_switch(struct rs_bpf_events *ev, const struct rs_bpf_switch *r, s
 	struct draft d;
 	int nr = 1;
 
-	if (ev->run_id && r->run_ns != RS_BPF_NO_RUN && r->h.pid) {
-		nr = put_run(ev, r, to);
+	if (ev->runs && r->run_ns != RS_BPF_NO_RUN && r->h.pid) {
+		nr = put_run(r, to);
 		if (nr < 0)
 			return nr;
 		nr++;

@@ -33,7 +33,8 @@ struct rs_bpf_event {
 
 struct rs_bpf_events {
 	struct rs_bpf_event kinds[RS_BPF_NR];
-	uint16_t run_id, truth_id;	/* our own; run 0: not wanted */
+	bool runs;			/* one sched_run a switch is wanted */
+	uint16_t truth_id;		/* our own; 0: not wanted */
 	struct rs_map index;		/* pid -> names */
 	uint32_t nr, size;
 	struct rs_bpf_name *names;

@@ -17,6 +17,7 @@
 #define RS_EVENT_ID_RUN		65430u
 #define RS_EVENT_ID_TRUTH	65431u
 #define RS_EVENT_ID_START	65432u
+#define RS_EVENT_ID_RUN_LONG	65433u
 #define RS_EVENT_ID_BUILTIN	65440u	/* and on: of the kernel's events where it could not be asked */
 
 struct rs_text_system {

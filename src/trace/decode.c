@@ -49,6 +49,7 @@ static const struct record_fields known_events[] = {
 	{ "sched_stat_runtime", RS_REC_RUNTIME, { "pid", "runtime", "vruntime", "comm" }, 0x3 },
 	{ "task_rename", RS_REC_RENAME, { "pid", "newcomm" }, 0x2 },	/* 6.14 dropped pid: then it is common_pid */
 	{ "sched_run", RS_REC_RUNTIME, { "pid", "runtime", "vruntime", "comm" }, 0x3 },	/* ours: one a switch, from the bpf backend */
+	{ "sched_run_long", RS_REC_RUNTIME, { "pid", "runtime", "vruntime", "comm" }, 0x3 },
 	{ "sched_truth", RS_REC_TRUTH, { "pid", "row", "level", "cpu" }, 0xf },		/* ours */
 	{ "sched_truth_start", RS_REC_START, { "pid", "row", "level", "cpu" }, 0xf },	/* ours */
 };
@@ -107,7 +108,7 @@ static bool bind_fields(struct rs_kind *kind, const struct record_fields *known,
 			kind->min_len = (uint32_t)f->offset + f->size;
 	}
 	kind->record = (uint8_t)known->record;
-	kind->ctx = strcmp(known->event, "sched_run") ? 0 : RESCHED_CTX_STRETCH;
+	kind->ctx = strncmp(known->event, "sched_run", 9) ? 0 : RESCHED_CTX_STRETCH;
 	return true;
 }
 

@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include <event-parse.h>
+#include <kbuffer.h>
+
 #include "capture/bpf_events.h"
 
 #define PAGE 4096u
@@ -75,6 +78,58 @@ static bool knows(struct setup *s, int32_t pid)
 	return found;
 }
 
+struct seen_run { uint16_t id; uint64_t runtime; };
+struct seen { unsigned int nr; struct seen_run runs[4]; };
+
+static int see(void *ctx, unsigned int idx, const void *page, uint32_t bytes)
+{
+	struct kbuffer *kbuf = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
+	struct seen *seen = ctx;
+	unsigned long long ts;
+
+	(void)idx, (void)bytes;
+	assert_int_equal(kbuffer_load_subbuffer(kbuf, (void *)page), 0);
+	for (const uint8_t *data = kbuffer_read_event(kbuf, &ts); data; data = kbuffer_next_event(kbuf, &ts)) {
+		struct seen_run *run = &seen->runs[seen->nr];
+
+		memcpy(&run->id, data, 2);
+		if (run->id != RS_EVENT_ID_RUN && run->id != RS_EVENT_ID_RUN_LONG)
+			continue;
+		assert_in_range(seen->nr++, 0, 3);
+		run->runtime = 0;
+		memcpy(&run->runtime, data + 8, run->id == RS_EVENT_ID_RUN ? 4 : 8);
+	}
+	kbuffer_free(kbuf);
+	return 0;
+}
+
+/* Run times are short but for those that do not fit. */
+static void a_long_run_has_its_own_form(void **state)
+{
+	static const uint64_t runs[] = { 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(86400000000000) };
+	static const unsigned int cpu = 0;
+	struct resched_error err = { 0 };
+	struct seen seen = { 0 };
+	struct setup s = { .ns = 1000 };
+
+	(void)state;
+	assert_int_equal(rs_texts_builtin(&s.formats, &err), 0);
+	assert_int_equal(rs_bpf_events_init(&s.events, &s.formats, 1, &cpu, true, false, &err), 0);
+	assert_int_equal(rs_page_writer_init(&s.writer, 0, PAGE, see, &seen), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rs_bpf_switch sw = { .h = head(&s, RS_BPF_SWITCH, 7, 1), .prev_prio = 120, .next_prio = 120, .run_ns = runs[i] };
+
+		assert_int_equal(rs_bpf_events_put(&s.events, &sw.h, sizeof(sw), &s.writer), 2);
+	}
+	assert_int_equal(rs_page_writer_flush(&s.writer), 0);
+	assert_int_equal(seen.nr, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(seen.runs[i].id, i < 2 ? RS_EVENT_ID_RUN : RS_EVENT_ID_RUN_LONG);
+		assert_true(seen.runs[i].runtime == runs[i]);
+	}
+	end(&s);
+}
+
 /* As over days: tasks without end, a few of them alive at a time. */
 static void the_dead_are_forgotten(void **state)
 {
@@ -115,7 +170,8 @@ static void a_recording_keeps_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(the_dead_are_forgotten), cmocka_unit_test(a_recording_keeps_all) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(the_dead_are_forgotten), cmocka_unit_test(a_recording_keeps_all),
+					    cmocka_unit_test(a_long_run_has_its_own_form) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
