@@ -6,7 +6,7 @@ _resched_options() { # command
 	local select='--host --comm --pid --cpu --cgroup --time --hide-recorder'
 	local print='--fail-if --json --csv --sort --color --no-pager --help'
 	case $1 in
-	record)   echo '--output --duration --event --pid --comm --cgroup --cpu --buffer --detail --truth --slower-than --max-size --min-free --cpu-budget --compress --anonymize --ring --keep --trigger --before --after --max-snapshots --backend --recover --help' ;;
+	record)   echo '--output --duration --event --pid --comm --cgroup --cpu --buffer --detail --truth --slower-than --max-size --rotate --min-free --cpu-budget --compress --anonymize --ring --keep --trigger --before --after --max-snapshots --backend --recover --help' ;;
 	info)     echo '--host --workload --json --color --no-pager --help' ;;
 	report)   echo "--by --style $select $print" ;;
 	replay)   echo "--output --by --style $whatif $select $print" ;;

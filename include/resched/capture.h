@@ -39,11 +39,12 @@ struct resched_record_options {
 	uint64_t max_kb;			/* the file's size at most; 0 = any */
 	uint64_t min_free_kb;			/* end when less is free on its disk; 0 = 1/20 of the disk, at most 64 MiB */
 	double cpu_budget;			/* part of one cpu that recording may use: then less is recorded, then nothing; 0 = any */
+	unsigned int rotate;			/* with max_kb: go on in a new file and keep the last so many, 2 or more; 0 = end instead */
 	int drop_caps;				/* 1: the calling thread gives its capabilities up for good once recording has begun */
 };
 
 struct resched_record_result {
-	uint64_t events, lost_events, bytes;	/* bytes: of the finished file */
+	uint64_t events, lost_events, bytes;	/* bytes: written, of all files */
 	double seconds, recorder_cpu_seconds;
 	unsigned int nr_cpus;
 	int command_status;			/* wait status of the command; 0 without one */

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,14 +19,10 @@
 #include "capture/caps.h"
 #include "capture/command.h"
 #include "capture/dat_writer.h"
-#include "capture/growing.h"
-#include "capture/host_changes.h"
 #include "capture/limits.h"
-#include "capture/output.h"
-#include "capture/recording.h"
+#include "capture/part.h"
 #include "capture/setup.h"
 #include "capture/spool.h"
-#include "capture/watch.h"
 
 #define POLL_MS 50 /* how late a stop may be noticed */
 #define LOOK_S 0.5 /* how often cgroups are looked at for who joined */
@@ -42,22 +36,17 @@ struct recording {
 	const struct resched_record_options *opts;
 	struct resched_record_result *result;
 	struct rs_setup setup;
-	struct rs_output output;
+	struct rs_part *part;			/* the file that is written now */
 	int ballast_fd;
-	int packed_fd;				/* the compressed file until it is the output; -1 none */
 	struct rs_job job;
-	struct resched_host *host;
-	struct rs_dat_writer writer;
-	struct rs_growing growing;
 	struct rs_limits limits;
 	enum rs_limit limit;			/* that ended it */
-	struct rs_watch watch;
+	unsigned int sealed;			/* parts before this one */
 	unsigned int shed;			/* steps, to keep the budget */
 	double looked;				/* when the cgroups were looked at */
 	struct rs_command command;
 	double started;
 	bool time_over;				/* the recording ended because its seconds were */
-	struct rs_datw_cpu *pages;		/* one a cpu */
 };
 
 static double seconds_now(void)
@@ -75,6 +64,8 @@ static int check_options(struct recording *rec, struct resched_error *err)
 	if (!(opts->seconds >= 0))
 		return rs_error_set(err, RESCHED_USAGE, -EINVAL,
 				    "bad duration; give seconds, 0 or more");
+	if (opts->rotate && (opts->rotate < 2 || !opts->max_kb))
+		return rs_error_set(err, RESCHED_USAGE, -EINVAL, "--rotate keeps the last 2 or more files of a size that --max-size gives");
 	if (opts->seconds == 0 && opts->argc == 0 && !opts->stop)
 		return rs_error_set(
 			err, RESCHED_USAGE, -EINVAL,
@@ -88,13 +79,13 @@ static int open_ballast(struct recording *rec, struct resched_error *err)
 {
 	int rc;
 
-	rec->ballast_fd = rs_tmpfile(rec->output.dir);
+	rec->ballast_fd = rs_tmpfile(rec->part->output.dir);
 	rc = rec->ballast_fd < 0 ? rec->ballast_fd
 				 : -posix_fallocate(rec->ballast_fd, 0, BALLAST_BYTES);
 	if (rc == -ENOSPC || rc == -EDQUOT)
 		return rs_error_set(err, RESCHED_FAILED, rc,
 				    "no space left in '%s': a recording needs 2 MiB at least",
-				    rec->output.dir);
+				    rec->part->output.dir);
 	return 0; /* where space cannot be kept, a full disk costs the end of the recording */
 }
 
@@ -109,39 +100,24 @@ static void drop_ballast(struct recording *rec)
  * of the file is written. */
 static int prepare_file(struct recording *rec, struct resched_error *err)
 {
-	struct rs_job *job = &rec->job;
-	pid_t *pids;
-	unsigned int i;
-	int rc = rec->setup.backend->prepare(job, err);
+	struct rs_part *part = rec->part;
+	uint64_t most;
+	int rc = rec->setup.backend->prepare(&rec->job, err);
 
 	if (rc < 0)
 		return rc;
-	pids = calloc(job->nr_readers + 1, sizeof(*pids));
-	if (!pids)
-		return rs_error_nomem(err);
-	pids[0] = gettid();
-	for (i = 0; i < job->nr_readers; i++)
-		pids[i + 1] = job->reader_pids[i];
-	job->spool.growing = &rec->growing;
-	rc = rs_datw_start(&rec->writer, rec->output.fd, rec->output.path, job->spool.page_bytes,
-			     rec->opts->compress, err);
-	if (rc == 0)
-		rc = resched_host_read(&rec->host, err);
-	if (rc == 0)
-		rc = rs_recording_front(&rec->writer, &job->formats, rec->host, job->nr_readers + 1, pids, err);
-	if (rc == 0)
-		rc = rs_recording_growing(&rec->writer, &rec->growing, err);
+	rec->job.spool.growing = &part->growing;
+	rc = rs_part_front(part, &rec->job, rec->opts->compress, err);
 	if (rc == 0 && rec->opts->max_kb) {
-		rs_limits_init(&rec->limits, rec->output.fd, rec->opts->max_kb, rec->opts->min_free_kb, 0);
-		rec->growing.limit_bytes = rs_limits_hard(&rec->limits);
-		if (rec->growing.limit_bytes < rec->writer.pos + SIZE_MIN_BYTES)
+		rs_limits_init(&rec->limits, part->output.fd, rec->opts->max_kb, rec->opts->min_free_kb, 0);
+		most = rs_limits_hard(&rec->limits);
+		if (!rec->opts->rotate)
+			part->growing.limit_bytes = most;
+		if (most < part->writer.pos + SIZE_MIN_BYTES)
 			rc = rs_error_set(err, RESCHED_USAGE, -EINVAL, "--max-size is too small: what stands before the events alone has %llu KiB; give %lluK or more",
-					  (unsigned long long)rec->writer.pos >> 10, (unsigned long long)(rec->writer.pos + 2 * SIZE_MIN_BYTES) >> 10);
+					  (unsigned long long)part->writer.pos >> 10, (unsigned long long)(part->writer.pos + 2 * SIZE_MIN_BYTES) >> 10);
 	}
-	if (rc == 0)
-		rc = open_ballast(rec, err);
-	free(pids);
-	return rc;
+	return rc == 0 ? open_ballast(rec, err) : rc;
 }
 
 static bool stop_wanted(const struct recording *rec)
@@ -177,14 +153,57 @@ static bool shed(struct recording *rec)
 	return true;
 }
 
+/* Go on in a new file, and finish the one before. What comes from the kernel meanwhile is in the new one. */
+static int rotate(struct recording *rec, struct resched_error *err)
+{
+	struct rs_part *before = rec->part, *next = NULL;
+	struct rs_datw_buf lines = { 0 };
+	int rc = rs_part_new(&next, before->output.path, err);
+
+	if (rc == 0)
+		rc = rs_part_front(next, &rec->job, rec->opts->compress, err);
+	if (rc == 0)
+		rc = rs_part_shift(before, rec->opts->rotate, err);
+	if (rc < 0) {
+		rs_part_free(next);
+		return rc;
+	}
+	(void)rs_output_show(&next->output);
+	rs_spool_turn(&rec->job.spool, &next->growing);
+	rec->limits.fd = next->output.fd;
+	rec->part = next;
+	rec->sealed++;
+	rs_watch_begin(&next->watch, next->host, seconds_now());
+	rc = rs_part_seal(before, &rec->job, false, &lines, NULL, err);
+	rec->result->bytes += rs_part_bytes(before);
+	rs_datw_buf_release(&lines);
+	rs_part_free(before);
+	return rc;
+}
+
+/* The file is full. Return: it is not the end. */
+static bool turn(struct recording *rec)
+{
+	struct resched_error why = { 0 };
+	char text[160];
+
+	if (!rec->opts->rotate)
+		return false;
+	if (rotate(rec, &why) == 0)
+		return true;
+	snprintf(text, sizeof(text), "no further file was begun: %.120s", why.text);
+	rs_setup_warn(rec->result, text);
+	return false;
+}
+
 /* Return: a limit is reached that ends the recording. */
 static bool is_enough(struct recording *rec)
 {
 	enum rs_limit limit = rs_limits_check(&rec->limits, seconds_now(), rs_cpu_seconds());
 
 	look_again(rec, seconds_now());
-	rs_watch_look(&rec->watch, seconds_now());
-	if (limit == RS_LIMIT_NONE || (limit == RS_LIMIT_CPU && shed(rec)))
+	rs_watch_look(&rec->part->watch, seconds_now());
+	if (limit == RS_LIMIT_NONE || (limit == RS_LIMIT_CPU && shed(rec)) || (limit == RS_LIMIT_SIZE && turn(rec)))
 		return false;
 	rec->limit = limit;
 	return true;
@@ -228,7 +247,7 @@ static int trace(struct recording *rec, struct resched_error *err)
 	if (rc < 0)
 		return rc;
 	rec->started = rec->looked = seconds_now();
-	rs_watch_begin(&rec->watch, rec->host, rec->started);
+	rs_watch_begin(&rec->part->watch, rec->part->host, rec->started);
 	if (rec->opts->started)
 		rec->opts->started(rec->opts->started_ctx);
 	if (opts->argc) {
@@ -237,11 +256,11 @@ static int trace(struct recording *rec, struct resched_error *err)
 			return rc;
 	}
 	/* from here on the name means this recording, however it ends */
-	if (rs_output_show(&rec->output) < 0)
+	if (rs_output_show(&rec->part->output) < 0)
 		rs_setup_warn(rec->result, "this file system cannot show a recording before its end: if the recorder is killed, nothing is left");
 	if (opts->drop_caps)
-		(void)rs_caps_drop(RS_CAPS_KILL | (opts->compress ? RS_CAPS_FILE : 0));
-	rs_limits_init(&rec->limits, rec->output.fd, opts->max_kb, opts->min_free_kb, opts->cpu_budget);
+		(void)rs_caps_drop(RS_CAPS_KILL | (opts->compress || opts->rotate ? RS_CAPS_FILE : 0));
+	rs_limits_init(&rec->limits, rec->part->output.fd, opts->max_kb, opts->min_free_kb, opts->cpu_budget);
 	wait_for_end(rec, rec->started);
 	rc = rec->setup.backend->stop(&rec->job, err);
 	rec->result->seconds = seconds_now() - rec->started;
@@ -288,25 +307,6 @@ static void correct_counts(struct recording *rec, uint64_t saved)
 		rec->result->lost_events += recorded - saved;
 }
 
-/* Compressed, in a file of its own. Without room for it the recording stays as it is. */
-static int pack(struct recording *rec, uint64_t *ret_offset)
-{
-	struct resched_error why = { 0 };
-	char text[160];
-	int fd = rs_tmpfile(rec->output.dir);
-	int rc = fd < 0 ? fd : rs_recording_packed(&rec->writer, &rec->growing, fd, rec->setup.nr_cpus, rec->pages, ret_offset, &why);
-
-	if (rc == 0) {
-		rec->packed_fd = fd;
-		return 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	snprintf(text, sizeof(text), "the file is not compressed: %s", strerror(-rc));
-	rs_setup_warn(rec->result, text);
-	return rc;
-}
-
 static void tell_limit(struct recording *rec, bool too_large)
 {
 	char text[160];
@@ -322,90 +322,61 @@ static void tell_limit(struct recording *rec, bool too_large)
 	rs_setup_warn(rec->result, text);
 }
 
-/* What changed meanwhile, into the result and the file. */
-static void find_changes(struct recording *rec, struct rs_datw_buf *text)
+/* Each line is a warning too. */
+static void tell_changes(struct recording *rec, char *line)
 {
-	const struct resched_host *after = rs_watch_end(&rec->watch);
-	char *line, *end;
-
-	if (!after)
-		return;
-	if (rec->opts->slower_ns) {
-		char note[160];
-		int len = snprintf(note, sizeof(note), "only wakeups slower than %.6g ms were recorded: the gaps between them are no losses, and totals mean nothing\n",
-				   (double)rec->opts->slower_ns / 1e6);
-
-		rs_datw_put(text, note, (size_t)len);
-	}
-	rs_host_changes(rec->host, after, text);
-	if (rec->watch.dropped) {
-		char note[96];
-		int len = snprintf(note, sizeof(note), "%u more changes of the host were seen and not kept\n", rec->watch.dropped);
-
-		rs_datw_put(text, note, (size_t)len);
-	}
-	rs_datw_put(text, "", 1);
-	for (line = text->failed ? NULL : text->data; line && *line; line = end + 1) {
+	for (char *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		*end = '\0';
 		rs_setup_warn(rec->result, line);
-		*end = '\n';
 	}
+}
+
+static void tell_parts(struct recording *rec)
+{
+	unsigned int nr = rec->sealed + 1, kept = nr < rec->opts->rotate ? nr : rec->opts->rotate;
+	char text[160];
+
+	if (nr == 1)
+		return;
+	snprintf(text, sizeof(text), "%u files were written; the last %u are there, the newest without a number", nr, kept);
+	rs_setup_warn(rec->result, text);
 }
 
 /* Put the file together. A full disk costs pages, not the file: it is made whole, and -ENOSPC returned. */
 static int finish_file(struct recording *rec, struct resched_error *err)
 {
-	int failure = atomic_load(&rec->job.spool.failure), rc = -1;
+	int failure = atomic_load(&rec->job.spool.failure), rc;
 	bool too_large = failure == -EFBIG && rec->opts->max_kb;
-	uint64_t pages_offset = 0, saved = 0;
+	const char *path = rec->part->output.path;
 	struct rs_datw_buf lines = { 0 };
-	struct rs_recording_changes changes;
-	char *rows;
-	struct stat st;
-	unsigned int i;
+	uint64_t saved = 0;
 
 	drop_ballast(rec);
-	for (i = 0; i < rec->setup.nr_cpus; i++)
-		rec->pages[i].cpu = rec->setup.cpu_ids[i];
-	if (rec->opts->compress && failure == 0)
-		rc = pack(rec, &pages_offset);
-	if (rc < 0)
-		rc = rs_recording_settle(&rec->writer, &rec->growing, rec->setup.nr_cpus, rec->pages, failure < 0 ? &saved : NULL, &pages_offset, err);
-	if (rc < 0)
-		return rc;
-	if (failure < 0)
-		correct_counts(rec, saved);
-	find_changes(rec, &lines);
-	rows = rs_watch_json(&rec->watch);
-	changes = (struct rs_recording_changes){ lines.failed ? NULL : lines.data, rows };
-	rc = rs_recording_tail(&rec->writer, rec->host, rec->job.names, pages_offset, rec->setup.nr_cpus, rec->pages,
-			       rec->job.stats, &changes, err);
-	rs_datw_buf_release(&lines);
-	free(rows);
-	if (rc == 0 && rec->packed_fd >= 0) {
-		rs_output_replace(&rec->output, rec->packed_fd);
-		rec->packed_fd = -1;
+	rc = rs_part_seal(rec->part, &rec->job, true, &lines, failure < 0 ? &saved : NULL, err);
+	if (rc == 0) {
+		if (failure < 0)
+			correct_counts(rec, saved);
+		tell_changes(rec, lines.failed ? NULL : lines.data);
 	}
-	if (rc == 0)
-		rc = rs_output_settle(&rec->output, err);
+	rs_datw_buf_release(&lines);
 	if (rc < 0)
 		return rc;
-	if (fstat(rec->output.fd, &st) == 0)
-		rec->result->bytes = (uint64_t)st.st_size;
+	rec->result->bytes += rs_part_bytes(rec->part);
+	tell_parts(rec);
 	tell_limit(rec, too_large);
 	if (rec->limit == RS_LIMIT_SPACE && failure == 0)
 		return rs_error_set(err, RESCHED_FAILED, -ENOSPC,
 				    "No space left to go on, %llu MiB are free: recording stopped after %.2f s; '%s' is whole and holds %llu events, "
 				    "%llu are lost; free some space or write elsewhere with -o",
-				    (unsigned long long)rec->limits.free_bytes >> 20, rec->result->seconds, rec->output.path,
+				    (unsigned long long)rec->limits.free_bytes >> 20, rec->result->seconds, path,
 				    (unsigned long long)rec->result->events, (unsigned long long)rec->result->lost_events);
 	if (failure < 0 && !too_large)
 		return rs_error_set(err, RESCHED_FAILED, failure,
 				    "%s: recording stopped after %.2f s; '%s' is whole and holds "
 				    "%llu events, %llu are lost; "
 				    "free some space or write elsewhere with -o",
-				    strerror(-failure), rec->result->seconds, rec->output.path,
+				    strerror(-failure), rec->result->seconds, path,
 				    (unsigned long long)rec->result->events,
 				    (unsigned long long)rec->result->lost_events);
 	return 0;
@@ -418,16 +389,14 @@ static int record(struct recording *rec, struct resched_error *err)
 	if (rc == 0)
 		rc = rs_setup_backend(&rec->setup, err);
 	if (rc == 0)
-		rc = rs_output_open(&rec->output, rec->opts->output ? rec->opts->output : "trace.dat", err);
+		rc = rs_part_new(&rec->part, rec->opts->output ? rec->opts->output : "trace.dat", err);
 	if (rc < 0)
 		return rc;
-	(void)flock(rec->output.fd, LOCK_EX | LOCK_NB);	/* as long as it is ours nobody recovers it */
 	rec->result->backend = rec->setup.backend->name;
-	rec->pages = calloc(rec->setup.nr_cpus, sizeof(*rec->pages));
-	rc = rec->pages ? rs_setup_job(&rec->setup, &rec->job, err) : rs_error_nomem(err);
+	rc = rs_setup_job(&rec->setup, &rec->job, err);
 	if (rc < 0)
 		return rc;
-	rec->job.spool_dir = rec->output.dir;
+	rec->job.spool_dir = rec->part->output.dir;
 	rc = prepare_file(rec, err);
 	if (rc == 0)
 		rc = trace(rec, err);
@@ -449,9 +418,7 @@ int resched_record(const struct resched_record_options *opts, struct resched_rec
 	rec->opts = opts;
 	rec->result = ret;
 	rec->setup = (struct rs_setup){ .opts = opts, .result = ret };
-	rec->output.fd = -1;
-	rec->ballast_fd = rec->packed_fd = -1;
-	rec->growing.fd = -1;
+	rec->ballast_fd = -1;
 	rec->command.pidfd = -1;
 	rc = record(rec, err);
 	ret->nr_cpus = rec->setup.nr_cpus;
@@ -469,15 +436,10 @@ int resched_record(const struct resched_record_options *opts, struct resched_rec
 	rs_spool_release(&rec->job.spool);
 	rs_texts_release(&rec->job.formats);
 	drop_ballast(rec);
-	if (rec->packed_fd >= 0)
-		close(rec->packed_fd);
-	rs_output_release(&rec->output);
-	rs_watch_release(&rec->watch);
-	resched_host_free(rec->host);
+	rs_part_free(rec->part);
 	free(rec->job.stats);
 	free(rec->job.reader_pids);
 	free(rec->job.names);
-	free(rec->pages);
 	rs_setup_release(&rec->setup);
 	free(rec);
 	ret->recorder_cpu_seconds = rs_cpu_seconds() - cpu_before;

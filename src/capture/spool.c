@@ -69,10 +69,14 @@ static int spool_file(struct rs_spool *spool, struct rs_spool_cpu *cpu)
 /* The kernel gives whole pages. */
 static int pipe_to_growing(struct rs_spool_reader *reader, struct rs_spool_cpu *cpu, size_t len)
 {
-	uint32_t page_bytes = reader->spool->page_bytes, done = 0;
-	int rc = rs_growing_splice(reader->spool->growing, cpu->cpu, cpu->bytes / page_bytes, reader->pipe[0], (uint32_t)(len / page_bytes), &done);
+	struct rs_spool *spool = reader->spool;
+	uint32_t page_bytes = spool->page_bytes, done = 0;
+	int rc;
 
+	pthread_rwlock_rdlock(&spool->turning);
+	rc = rs_growing_splice(spool->growing, cpu->cpu, cpu->bytes / page_bytes, reader->pipe[0], (uint32_t)(len / page_bytes), &done);
 	cpu->bytes += (uint64_t)done * page_bytes;
+	pthread_rwlock_unlock(&spool->turning);
 	return rc;
 }
 
@@ -277,6 +281,7 @@ int rs_spool_prepare(struct rs_spool *spool, const char *spool_dir, unsigned int
 
 	memset(spool, 0, sizeof(*spool));
 	spool->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	pthread_rwlock_init(&spool->turning, NULL);
 	spool->buffer_bytes = buffer_bytes;
 	spool->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	spool->failed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -320,10 +325,22 @@ int rs_spool_open(struct rs_spool *spool, const char *instance_dir, const char *
 static int append_growing(struct rs_spool *spool, struct rs_spool_cpu *cpu, const void *pages, uint32_t bytes)
 {
 	uint32_t done = 0;
-	int rc = rs_growing_append(spool->growing, cpu->cpu, cpu->bytes / spool->page_bytes, pages, bytes / spool->page_bytes, &done);
+	int rc;
 
+	pthread_rwlock_rdlock(&spool->turning);
+	rc = rs_growing_append(spool->growing, cpu->cpu, cpu->bytes / spool->page_bytes, pages, bytes / spool->page_bytes, &done);
 	cpu->bytes += (uint64_t)done * spool->page_bytes;
+	pthread_rwlock_unlock(&spool->turning);
 	return rc;
+}
+
+void rs_spool_turn(struct rs_spool *spool, struct rs_growing *growing)
+{
+	pthread_rwlock_wrlock(&spool->turning);
+	spool->growing = growing;
+	for (unsigned int i = 0; i < spool->nr_cpus; i++)
+		spool->cpus[i].bytes = 0;
+	pthread_rwlock_unlock(&spool->turning);
 }
 
 int rs_spool_append(struct rs_spool *spool, unsigned int idx, const void *pages, uint32_t bytes)
@@ -419,6 +436,7 @@ void rs_spool_release(struct rs_spool *spool)
 	free(spool->readers);
 	free(spool->cpus);
 	free(spool->dir);
+	pthread_rwlock_destroy(&spool->turning);
 	memset(spool, 0, sizeof(*spool));
 	spool->stop_fd = spool->failed_fd = -1;
 }

@@ -46,6 +46,7 @@ struct rs_spool {
 	char *dir;			/* where the spool files live: beside the output */
 	struct rs_page_ring *ring;	/* instead of files: pages are copied into it; NULL: files */
 	struct rs_growing *growing;		/* borrowed; pages go there and not into spool files; NULL: none */
+	pthread_rwlock_t turning;		/* readers hold it while they use growing */
 	uint32_t page_bytes;
 	uint64_t buffer_bytes;		/* of one cpu in the kernel */
 	unsigned int nr_cpus;		struct rs_spool_cpu *cpus;
@@ -72,6 +73,9 @@ int rs_spool_prepare(struct rs_spool *spool, const char *spool_dir, unsigned int
 
 /* rs_spool_append() - @bytes of whole pages for spool->cpus[@idx]. Return: 0; -errno: the whole pages written are kept. */
 int rs_spool_append(struct rs_spool *spool, unsigned int idx, const void *pages, uint32_t bytes);
+
+/* rs_spool_turn() - from now on pages go to @growing, each cpu's counted from 0; nobody uses the one before any more. */
+void rs_spool_turn(struct rs_spool *spool, struct rs_growing *growing);
 
 /* Note the first failure and wake whoever polls failed_fd. */
 void rs_spool_fail(struct rs_spool *spool, int rc);

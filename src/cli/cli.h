@@ -73,7 +73,7 @@ struct cli_args {
 	struct cli_texts triggers;
 	uint64_t keep_ns, max_snapshots;
 	const char *recover, *cpu_budget;
-	uint64_t max_kb, min_free_kb, slower_ns;
+	uint64_t max_kb, min_free_kb, slower_ns, rotate;
 };
 
 enum cli_kind {

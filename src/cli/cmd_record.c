@@ -103,7 +103,8 @@ static int run(const struct cli_command *self, struct cli_args *args)
 		.seconds = (double)args->duration_ns / 1e9, .detail = args->truth ? RESCHED_DETAIL_TRUTH : details[args->detail],
 		.buffer_kb = args->buffer_kb, .argc = (int)args->words.nr, .argv = (char *const *)args->words.items,
 		.nr_comms = args->comms.nr, .comms = args->comms.items, .nr_cgroups = args->cgroups.nr, .cgroups = args->cgroups.items,
-		.slower_ns = args->slower_ns, .max_kb = args->max_kb, .min_free_kb = args->min_free_kb, .drop_caps = 1,
+		.slower_ns = args->slower_ns, .max_kb = args->max_kb, .min_free_kb = args->min_free_kb,
+		.rotate = args->rotate > UINT32_MAX ? UINT32_MAX : (unsigned int)args->rotate, .drop_caps = 1,
 		.stop = &stop_signal, .compress = args->compress, .backend = (enum resched_backend)args->backend,
 	};
 	struct resched_record_result *result;
@@ -115,6 +116,8 @@ static int run(const struct cli_command *self, struct cli_args *args)
 		return recover(self, args);
 	if (cli_no_stream(self, file))
 		return RESCHED_USAGE;
+	if (args->anonymize && args->rotate)
+		return cli_usage(self, "--anonymize writes one recording anew; with --rotate use 'resched export --anonymize' on each file");
 	if (args->anonymize && args->events.nr)
 		return cli_usage(self, "with --anonymize only scheduling events are kept; leave out -e");
 	if (args->cpu_budget && !read_budget(args->cpu_budget, &opts.cpu_budget))
@@ -167,6 +170,7 @@ static const struct cli_option own[] = {
 	{ "--truth", 0, NULL, CLI_FLAG, AT(truth), "the same as --detail truth" },
 	{ "--slower-than", 0, "TIME", CLI_SECONDS, AT(slower_ns), "only wakeups that waited as long, 5ms, and what ran there meanwhile" },
 	{ "--max-size", 0, "SIZE", CLI_KB, AT(max_kb), "stop before the file grows beyond: 100M" },
+	{ "--rotate", 0, "NUMBER", CLI_NUMBER, AT(rotate), "go on in a new file instead, and keep the last so many: FILE, FILE.1, FILE.2 ..." },
 	{ "--min-free", 0, "SIZE", CLI_KB, AT(min_free_kb), "stop when the disk has less (default: a 20th of it, at most 64M)" },
 	{ "--cpu-budget", 0, "PERCENT", CLI_TEXT, AT(cpu_budget), "of one cpu for the recorder: 1%; beyond it records less, then stops" },
 	{ "--compress", 0, NULL, CLI_FLAG, AT(compress), "compress the file with zstd" },

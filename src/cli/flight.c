@@ -398,8 +398,8 @@ int cli_flight(const struct cli_command *self, const struct cli_args *args, cons
 	struct flight f = { .self = self, .args = args, .file = record->output, .stop = record->stop };
 	int code;
 
-	if (args->max_kb || args->min_free_kb || args->cpu_budget)
-		return cli_usage(self, "--max-size, --min-free and --cpu-budget are for recordings to a file; a flight recorder is bounded by --ring and --keep");
+	if (args->max_kb || args->rotate || args->min_free_kb || args->cpu_budget)
+		return cli_usage(self, "--max-size, --rotate, --min-free and --cpu-budget are for recordings to a file; a flight recorder is bounded by --ring and --keep");
 	if (!args->triggers.nr && args->after_ns)
 		return cli_usage(self, "--after is about triggers; give one with --trigger");
 	if (!may_write(&f))
