@@ -52,7 +52,8 @@ int resched_flight_fd(const struct resched_flight *flight);
  * resched_trace_next(). They come some 2 to 50 ms after they happened.
  * @timeout_ms: how long to wait for the first; 0: not at all
  * @on_event:   a negative return ends the call and is passed on; the events after it come with the next call.
- * With cgroups it also looks, twice a second, for tasks that came into them: to be called even by who wants no events.
+ * It also looks, every two seconds or more, what changed of the host, which snapshots tell, and with cgroups, twice a second, for tasks that
+ * came into them: to be called even by who wants no events.
  * What was dropped before it could be handed over is told by a RESCHED_EV_LOST with count 0.
  * Return: number of events handed over; -errno of the recorder's failure (recording has then ended; snapshots still work); -ENOMEM.
  */
@@ -82,7 +83,8 @@ struct resched_snapshot {
 };
 
 /*
- * resched_flight_snapshot() - write the events from @from_ns to @to_ns, both included, as a trace.dat version 7 with a host snapshot.
+ * resched_flight_snapshot() - write the events from @from_ns to @to_ns, both included, as a trace.dat version 7 with a host snapshot, as the
+ * host is now, and the changes that were seen in that time.
  * @path:    written beside and renamed, mode 0600; on failure nothing is left and what was there before stays
  * @from_ns: 0: from the oldest kept
  * @to_ns:   0: up to now; for a time to come it waits

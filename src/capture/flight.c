@@ -90,6 +90,7 @@ static int start(struct resched_flight *flight, struct resched_error *err)
 	if (rc == 0)
 		rc = rs_live_new(flight, &flight->live, err);
 	flight->started_ns = rs_now_ns();
+	rs_watch_begin(&flight->watch, flight->host, (double)flight->started_ns / 1e9);
 	return rc == 0 ? flight->setup.backend->start(&flight->job, err) : rc;
 }
 
@@ -103,6 +104,7 @@ int resched_flight_start(struct resched_flight **ret, const struct resched_fligh
 	flight->opts = *opts;
 	flight->setup = (struct rs_setup){ .opts = &flight->opts.record, .result = &flight->result };
 	pthread_mutex_init(&flight->snapshot_lock, NULL);
+	pthread_mutex_init(&flight->watch_lock, NULL);
 	rc = start(flight, err);
 	if (rc < 0) {
 		resched_flight_stop(flight);
@@ -110,6 +112,26 @@ int resched_flight_start(struct resched_flight **ret, const struct resched_fligh
 	}
 	*ret = flight;
 	return 0;
+}
+
+/* From when on all that is kept is whole. */
+static uint64_t oldest_kept(struct rs_page_ring *ring)
+{
+	uint64_t oldest = 0;
+
+	pthread_mutex_lock(&ring->lock);
+	for (unsigned int i = 0; i < ring->nr_cpus; i++)
+		oldest = ring->cpus[i].dropped_ns > oldest ? ring->cpus[i].dropped_ns : oldest;
+	pthread_mutex_unlock(&ring->lock);
+	return oldest;
+}
+
+void rs_flight_look(struct resched_flight *flight)
+{
+	pthread_mutex_lock(&flight->watch_lock);
+	rs_watch_look(&flight->watch, (double)rs_now_ns() / 1e9);
+	rs_watch_forget(&flight->watch, oldest_kept(&flight->ring));
+	pthread_mutex_unlock(&flight->watch_lock);
 }
 
 int resched_flight_fd(const struct resched_flight *flight)
@@ -165,9 +187,11 @@ void resched_flight_stop(struct resched_flight *flight)
 	rs_live_free(flight->live);
 	rs_ring_release(&flight->ring);
 	rs_texts_release(&flight->job.formats);
+	rs_watch_release(&flight->watch);
 	resched_host_free(flight->host);
 	rs_setup_release(&flight->setup);
 	pthread_mutex_destroy(&flight->snapshot_lock);
+	pthread_mutex_destroy(&flight->watch_lock);
 	free(flight->job.stats);
 	free(flight->job.reader_pids);
 	free(flight->pids);

@@ -11,6 +11,7 @@
 #include "capture/backend.h"
 #include "capture/page_ring.h"
 #include "capture/setup.h"
+#include "capture/watch.h"
 
 struct rs_live;
 
@@ -21,6 +22,8 @@ struct resched_flight {
 	struct rs_job job;
 	struct rs_page_ring ring;
 	struct resched_host *host;
+	struct rs_watch watch;			/* what changes of it, with watch_lock */
+	pthread_mutex_t watch_lock;
 	struct rs_live *live;
 	uint64_t looked_ns;			/* when tasks of the cgroups were last asked for */
 	uint64_t started_ns, ended_ns;		/* ended_ns: 0 while it records */
@@ -28,6 +31,9 @@ struct resched_flight {
 	pthread_mutex_t snapshot_lock;		/* one at a time */
 	_Atomic uint64_t snapshots, snapshots_failed, own_cpu_ns;	/* cpu time of callers */
 };
+
+/* rs_flight_look() - what changed of the host, when it is time to look. */
+void rs_flight_look(struct resched_flight *flight);
 
 uint64_t rs_now_ns(void);
 uint64_t rs_thread_cpu_ns(void);	/* of the calling thread */

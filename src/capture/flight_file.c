@@ -206,10 +206,26 @@ static int put_pages(struct snapshot *s, uint64_t *ret_offset, struct resched_er
 	return rc < 0 ? rc : rs_datw_buffer_end(&s->dat, ret_offset, err);
 }
 
+/* With what changed of the host in the time that is in the file. */
+static int put_tail(struct snapshot *s, uint64_t pages_at, struct resched_error *err)
+{
+	struct resched_flight *flight = s->flight;
+	struct rs_recording_changes changes = { 0 };
+	char *rows;
+	int rc;
+
+	rs_flight_look(flight);
+	pthread_mutex_lock(&flight->watch_lock);
+	changes.rows = rows = rs_watch_json(&flight->watch, s->result.from_ns, s->result.to_ns);
+	pthread_mutex_unlock(&flight->watch_lock);
+	rc = rs_recording_tail(&s->dat, s->host, NULL, pages_at, flight->setup.nr_cpus, s->cpus, s->stats, &changes, err);
+	free(rows);
+	return rc;
+}
+
 static int write_file(struct snapshot *s, struct resched_error *err)
 {
 	struct resched_flight *flight = s->flight;
-	unsigned int nr_cpus = flight->setup.nr_cpus;
 	uint64_t pages_at = 0;
 	int rc = rs_datw_start(&s->dat, s->out.fd, s->out.path, flight->ring.page_bytes, flight->opts.record.compress, err);
 
@@ -220,7 +236,7 @@ static int write_file(struct snapshot *s, struct resched_error *err)
 	if (rc == 0 && !s->result.events)
 		rc = rs_error_set(err, RESCHED_FAILED, -ENODATA, "nothing was recorded in the time that '%s' is to hold", s->out.path);
 	if (rc == 0)
-		rc = rs_recording_tail(&s->dat, s->host, NULL, pages_at, nr_cpus, s->cpus, s->stats, NULL, err);
+		rc = put_tail(s, pages_at, err);
 	if (rc == 0)
 		rc = rs_output_publish(&s->out, err);
 	if (rc == 0)

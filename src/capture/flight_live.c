@@ -339,6 +339,7 @@ static void look(struct resched_flight *flight)
 	struct rs_selection sel = { 0 };
 	uint64_t now = rs_now_ns();
 
+	rs_flight_look(flight);
 	if (!only.nr_cgroups || now - flight->looked_ns < LOOK_NS)
 		return;
 	flight->looked_ns = now;

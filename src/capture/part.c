@@ -105,7 +105,7 @@ static int write_tail(struct rs_part *part, const struct rs_job *job, bool ended
 	int rc;
 
 	find_changes(part, job, lines);
-	rows = rs_watch_json(&part->watch);
+	rows = rs_watch_json(&part->watch, 0, UINT64_MAX);
 	changes = (struct rs_recording_changes){ lines->failed ? NULL : lines->data, rows };
 	rc = rs_recording_tail(&part->writer, part->host, job->names, pages_offset, job->nr_cpus, pages, ended ? job->stats : NULL, &changes, err);
 	free(rows);

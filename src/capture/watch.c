@@ -54,11 +54,43 @@ const struct resched_host *rs_watch_end(struct rs_watch *watch)
 	return watch->last;
 }
 
-char *rs_watch_json(const struct rs_watch *watch)
+static void drop_first(struct resched_host *found, unsigned int nr)
 {
+	struct resched_host_change *dropped = nr ? malloc(nr * sizeof(*dropped)) : NULL;
+
+	if (!dropped)
+		return;
+	memcpy(dropped, found->changes, nr * sizeof(*dropped));
+	memmove(found->changes, found->changes + nr, (found->nr_changes - nr) * sizeof(*found->changes));
+	found->nr_changes -= nr;
+	resched_host_changes_free(nr, dropped);
+}
+
+void rs_watch_forget(struct rs_watch *watch, uint64_t ns)
+{
+	struct resched_host *found = &watch->found;
+	unsigned int nr = 0;
+
+	while (nr < found->nr_changes && found->changes[nr].until_ns < ns)
+		nr++;
+	if (found->nr_changes - nr > RS_WATCH_ROWS / 2)
+		nr = found->nr_changes - RS_WATCH_ROWS / 2;
+	drop_first(found, nr);
+}
+
+/* Rows are in the order in which they were seen. */
+char *rs_watch_json(const struct rs_watch *watch, uint64_t from_ns, uint64_t to_ns)
+{
+	struct resched_host some = watch->found;
 	char *text = NULL;
 
-	if (!watch->found.nr_changes || resched_host_json(&watch->found, &text, NULL) < 0)
+	while (some.nr_changes && some.changes[0].until_ns < from_ns) {
+		some.changes++;
+		some.nr_changes--;
+	}
+	while (some.nr_changes && some.changes[some.nr_changes - 1].after_ns > to_ns)
+		some.nr_changes--;
+	if (!some.nr_changes || resched_host_json(&some, &text, NULL) < 0)
 		return NULL;
 	return text;
 }

@@ -29,8 +29,14 @@ void rs_watch_look(struct rs_watch *watch, double now);
 /* rs_watch_end() - look once more. Return: the host as it is, the watch's; NULL: it cannot be read. */
 const struct resched_host *rs_watch_end(struct rs_watch *watch);
 
-/* rs_watch_json() - the rows as a snapshot that holds them alone. Return: the caller's text; NULL: none were seen, or no memory. */
-char *rs_watch_json(const struct rs_watch *watch);
+/* rs_watch_forget() - drop the rows of before @ns, and where they are many the older half: for who watches for days. */
+void rs_watch_forget(struct rs_watch *watch, uint64_t ns);
+
+/*
+ * rs_watch_json() - the rows of what may have changed from @from_ns to @to_ns as a snapshot that holds them alone.
+ * Return: the caller's text; NULL: there are none, or no memory.
+ */
+char *rs_watch_json(const struct rs_watch *watch, uint64_t from_ns, uint64_t to_ns);
 
 void rs_watch_release(struct rs_watch *watch);
 

@@ -170,6 +170,29 @@ def test_keep(folder):
            done.stderr)
 
 
+# ---- changes of the host
+
+def test_changes(folder):
+    """What changes of the host is in the snapshots of the time in which it did."""
+    path = os.path.join(folder, "changes.dat")
+    task = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    flight, _ = start("--ring", "16M", "--before", "20s", "-o", path)
+    os.setpriority(os.PRIO_PROCESS, task.pid, 7)
+    row, taken = None, 0
+    until = time.monotonic() + 60
+    while not row and time.monotonic() < until:     # it looks every two seconds or more
+        flight.send_signal(signal.SIGUSR2)
+        if not line_within(flight, "SIGUSR2"):
+            break
+        taken += 1
+        facts = info(os.path.join(folder, f"changes.{taken}.dat")) or {"host": {}}
+        row = next((r for r in facts["host"].get("changes", []) if r.get("pid") == task.pid and r["what"] == "nice"), None)
+    end(flight)
+    task.kill()
+    task.wait()
+    result(row and (row["from"], row["to"]) == ("0", "7") and row["after_ns"] < row["until_ns"], "record --ring: a snapshot has the changes of its time", row, taken)
+
+
 # ---- triggers
 
 def test_triggers(folder):
@@ -300,6 +323,7 @@ def main():
             return 0
         test_keep(folder)
         test_bounded(folder)
+        test_changes(folder)
         test_triggers(folder)
         test_keys(folder)
         test_cgroup(folder)
