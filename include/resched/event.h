@@ -31,6 +31,7 @@ enum resched_event_type {
 	RESCHED_EV_LOST,	/* pid = 0; events of this cpu were lost before this instant */
 	RESCHED_EV_OTHER,	/* anything else that was recorded; only its time and cpu are known */
 	RESCHED_EV_TRUTH,	/* pid = task; a row of the kernel's own state: resched_trace_truth() has it */
+	RESCHED_EV_IRQ,		/* pid = 0; an interrupt handler or a softirq begins or ends on @cpu */
 	RESCHED_EV_NR
 };
 
@@ -73,6 +74,7 @@ struct resched_event {
 		struct { uint64_t runtime_ns, vruntime_ns; } runtime; /* vruntime 0 where not recorded */
 		struct { uint32_t name; uint32_t renamed; } comm; /* name: index into the names table; renamed: by exec or prctl */
 		struct { uint16_t queue_cpu; uint8_t row, level; } truth; /* row: enum resched_truth_row */
+		struct { uint16_t nr; uint8_t soft, entry; } irq; /* nr: line, or vector of a softirq; entry: 1 begins, 0 ends */
 		struct { uint64_t count; } lost; /* 0 when the number is unknown */
 	};
 };

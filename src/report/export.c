@@ -81,6 +81,8 @@ const char *rs_export_event_name(const struct resched_event *ev)
 		[RESCHED_EV_TRUTH] = "sched_truth",
 	};
 
+	if (ev->type == RESCHED_EV_IRQ)
+		return ev->irq.soft ? ev->irq.entry ? "softirq_entry" : "softirq_exit" : ev->irq.entry ? "irq_handler_entry" : "irq_handler_exit";
 	if (ev->type == RESCHED_EV_COMM)
 		return ev->comm.renamed ? "task_rename" : "task_name";
 	return ev->type < RESCHED_EV_NR && names[ev->type] ? names[ev->type] : "other";

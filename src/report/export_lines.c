@@ -72,7 +72,7 @@ static void fill(struct resched_export *x, struct row *r, const struct resched_e
 	set_int(r, COL_CPU, ev->cpu);
 	set_word(r, COL_EVENT, rs_export_event_name(ev));
 	set_context(r, ev->ctx);
-	if (ev->type != RESCHED_EV_OTHER && ev->type != RESCHED_EV_LOST)
+	if (ev->type != RESCHED_EV_OTHER && ev->type != RESCHED_EV_LOST && ev->type != RESCHED_EV_IRQ)
 		set_task(x, r, COL_PID, ev->pid);
 	switch (ev->type) {
 	case RESCHED_EV_SWITCH:

@@ -338,7 +338,8 @@ static int32_t owner(const struct resched_export *x, const struct resched_event 
 {
 	if (rs_event_is_wake(ev))
 		return ev->wake.waker_pid;
-	if (ev->type == RESCHED_EV_MIGRATE || ev->type == RESCHED_EV_PRIO || ev->type == RESCHED_EV_RUNTIME || ev->type == RESCHED_EV_OTHER)
+	if (ev->type == RESCHED_EV_MIGRATE || ev->type == RESCHED_EV_PRIO || ev->type == RESCHED_EV_RUNTIME || ev->type == RESCHED_EV_OTHER ||
+	    ev->type == RESCHED_EV_IRQ)
 		return rs_export_curr(x, ev->cpu);
 	return ev->pid;
 }

@@ -233,6 +233,9 @@ static void put_body(struct resched_export *x, const struct resched_event *ev)
 			rs_line_text(l, " [ns]");
 		}
 		break;
+	case RESCHED_EV_IRQ:
+		put_int(l, ev->irq.soft ? "vec=" : "irq=", ev->irq.nr);
+		break;
 	default:
 		break;
 	}

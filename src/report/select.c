@@ -103,6 +103,7 @@ static unsigned int tasks_of(const struct resched_event *ev, int32_t pids[2])
 		pids[1] = ev->wake.waker_pid;
 		return 2;
 	case RESCHED_EV_OTHER:
+	case RESCHED_EV_IRQ:
 	case RESCHED_EV_LOST:
 		return 0;
 	default:

@@ -37,7 +37,7 @@ int rs_dat_header_info(struct rs_dat *dat, struct rs_cursor *c)
 
 static bool is_wanted(const char *name)
 {
-	return !strncmp(name, "sched_", 6) || !strcmp(name, "task_rename");
+	return !strncmp(name, "sched_", 6) || !strcmp(name, "task_rename") || !strncmp(name, "irq_handler_e", 13) || !strncmp(name, "softirq_e", 9);
 }
 
 int rs_dat_add_event(struct rs_dat *dat, char *text)

@@ -27,6 +27,7 @@ enum exit_field { XT_PID, XT_COMM };
 enum prio_field { PR_PID, PR_OLD, PR_NEW, PR_COMM };
 enum runtime_field { RT_PID, RT_RUNTIME, RT_VRUNTIME, RT_COMM };
 enum rename_field { RN_PID, RN_COMM };
+enum irq_field { IQ_NR };
 enum truth_field { TR_PID, TR_ROW, TR_LEVEL, TR_CPU };
 
 struct record_fields {
@@ -52,6 +53,10 @@ static const struct record_fields known_events[] = {
 	{ "sched_run_long", RS_REC_RUNTIME, { "pid", "runtime", "vruntime", "comm" }, 0x3 },
 	{ "sched_truth", RS_REC_TRUTH, { "pid", "row", "level", "cpu" }, 0xf },		/* ours */
 	{ "sched_truth_start", RS_REC_START, { "pid", "row", "level", "cpu" }, 0xf },	/* ours */
+	{ "irq_handler_entry", RS_REC_IRQ_ENTRY, { "irq" }, 0x1 },
+	{ "irq_handler_exit", RS_REC_IRQ_EXIT, { "irq" }, 0x1 },
+	{ "softirq_entry", RS_REC_SOFTIRQ_ENTRY, { "vec" }, 0x1 },
+	{ "softirq_exit", RS_REC_SOFTIRQ_EXIT, { "vec" }, 0x1 },
 };
 
 /* Sign follows the field; sizes other than 1, 2, 4, 8 were refused when the format was read. */
@@ -227,7 +232,7 @@ int rs_decoder_init(struct rs_decoder *dec, const struct rs_dat *dat, bool lazy_
 			tep_free(formats);
 			return -ENOMEM;
 		}
-		any |= kind->record != RS_REC_OTHER;
+		any |= rs_record_is_sched(kind->record);
 		dec->kind_of_id[ev->id] = (uint16_t)dec->nr_kinds++;
 	}
 	tep_free(formats);
@@ -324,6 +329,15 @@ bool rs_decode(const struct rs_decoder *dec, const struct rs_kind *kind, const u
 		ev->truth.queue_cpu = (uint16_t)load(dec, &f[TR_CPU], data);
 		ev->truth.row = (uint8_t)load(dec, &f[TR_ROW], data);
 		ev->truth.level = (uint8_t)load(dec, &f[TR_LEVEL], data);
+		break;
+	case RS_REC_IRQ_ENTRY:
+	case RS_REC_IRQ_EXIT:
+	case RS_REC_SOFTIRQ_ENTRY:
+	case RS_REC_SOFTIRQ_EXIT:
+		ev->type = RESCHED_EV_IRQ;
+		ev->irq.nr = (uint16_t)load(dec, &f[IQ_NR], data);
+		ev->irq.soft = kind->record >= RS_REC_SOFTIRQ_ENTRY;
+		ev->irq.entry = kind->record == RS_REC_IRQ_ENTRY || kind->record == RS_REC_SOFTIRQ_ENTRY;
 		break;
 	case RS_REC_RENAME:
 		ev->type = RESCHED_EV_COMM;

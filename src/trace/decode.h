@@ -19,10 +19,14 @@
 
 enum rs_record {
 	RS_REC_OTHER, RS_REC_SWITCH, RS_REC_WAKING, RS_REC_WAKEUP, RS_REC_WAKEUP_NEW, RS_REC_MIGRATE, RS_REC_FORK, RS_REC_EXEC, RS_REC_EXIT,
-	RS_REC_PRIO, RS_REC_RUNTIME, RS_REC_RENAME, RS_REC_TRUTH, RS_REC_START, RS_REC_NR,
+	RS_REC_PRIO, RS_REC_RUNTIME, RS_REC_RENAME, RS_REC_TRUTH, RS_REC_START, RS_REC_IRQ_ENTRY, RS_REC_IRQ_EXIT,
+	RS_REC_SOFTIRQ_ENTRY, RS_REC_SOFTIRQ_EXIT, RS_REC_NR,
 };
 
 #define RS_DECODE_FIELDS 7
+
+/* rs_record_is_sched() - does it tell of tasks? A recording without any such event is not one of scheduling. */
+static inline bool rs_record_is_sched(unsigned int record) { return record != RS_REC_OTHER && record < RS_REC_IRQ_ENTRY; }
 
 /* One kind of event of the recording. */
 struct rs_kind {

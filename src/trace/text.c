@@ -522,7 +522,7 @@ static void note_lines(struct text_reader *t)
 static bool any_sched(const struct text_reader *t)
 {
 	for (unsigned int i = 0; i < t->nr_kinds; i++) {
-		if (t->kinds[i].type != RESCHED_EV_OTHER && t->kinds[i].count)
+		if (t->kinds[i].type != RESCHED_EV_OTHER && t->kinds[i].type != RESCHED_EV_IRQ && t->kinds[i].count)
 			return true;
 	}
 	return false;

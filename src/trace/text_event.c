@@ -20,6 +20,8 @@ enum resched_event_type rs_text_event_type(const char *name, size_t len)
 		{ "sched_process_fork", RESCHED_EV_FORK }, { "sched_process_exec", RESCHED_EV_EXEC },
 		{ "sched_process_exit", RESCHED_EV_EXIT }, { "sched_pi_setprio", RESCHED_EV_PRIO },
 		{ "sched_stat_runtime", RESCHED_EV_RUNTIME }, { "task_rename", RESCHED_EV_COMM },
+		{ "irq_handler_entry", RESCHED_EV_IRQ }, { "irq_handler_exit", RESCHED_EV_IRQ },
+		{ "softirq_entry", RESCHED_EV_IRQ }, { "softirq_exit", RESCHED_EV_IRQ },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -454,6 +456,20 @@ static bool decode_rename(const struct rs_text_line *line, struct rs_text_event 
 	return true;
 }
 
+/* "irq=N ..." and "vec=N [action=TEXT]"; which of the four it is, the name of the event tells. */
+static bool decode_irq(const struct rs_text_line *line, struct rs_text_event *ret)
+{
+	const char *p = line->body;
+	int64_t nr;
+
+	ret->ev.irq.soft = *line->name == 's';
+	ret->ev.irq.entry = line->name[line->name_len - 1] == 'y';
+	if (!(ret->ev.irq.soft ? SKIP(&p, "vec=") : SKIP(&p, "irq=")) || !number(&p, &nr) || nr < 0 || nr > UINT16_MAX || !ends(p))
+		return false;
+	ret->ev.irq.nr = (uint16_t)nr;
+	return true;
+}
+
 bool rs_text_decode(enum resched_event_type type, const struct rs_text_line *line, const struct rs_raw_states *raw, struct rs_text_event *ret)
 {
 	bool good = true;
@@ -477,6 +493,7 @@ bool rs_text_decode(enum resched_event_type type, const struct rs_text_line *lin
 	case RESCHED_EV_PRIO: good = decode_prio(line, ret); break;
 	case RESCHED_EV_RUNTIME: good = decode_runtime(line, ret); break;
 	case RESCHED_EV_COMM: good = decode_rename(line, ret); break;
+	case RESCHED_EV_IRQ: good = decode_irq(line, ret); break;
 	default: break;
 	}
 	if (!good || ret->ev.type == RESCHED_EV_OTHER) {

@@ -43,7 +43,7 @@ static struct probe probe_buffer(struct resched_trace *t, const struct rs_dat_bu
 
 			left--;
 			p.any = true;
-			p.sched |= kind->record != RS_REC_OTHER;
+			p.sched |= rs_record_is_sched(kind->record);
 			if (rs_decode_raw_state(&t->dec, kind, data, len, &pid, &raw) && !pid) {
 				idle_known = true;
 				p.shifted = raw == 1;

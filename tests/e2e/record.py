@@ -167,6 +167,10 @@ def test_extra(folder):
     run("record", "-o", out, "-e", "irq", "-e", "timer:hrtimer_expire_entry", "--", WAKELOAD, "-q", "0.2")
     counts = event_counts(report_lines(out) or [])
     result(counts["hrtimer_expire_entry"] and counts["softirq_entry"] and not counts["timer_start"], "record -e adds events", counts)
+    read = run("export", "--format", "csv", out).stdout.splitlines()
+    names = ["irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit"]
+    told = {name: sum(f",{name}," in line for line in read) for name in names}
+    result(all(told[name] == counts[name] for name in names), "record -e irq: every interrupt is read back", (told, counts))
     for text in "nosuch", "sched:nosuch", "../sched", "ftrace", "sched:", ":sched_switch", "":
         refused(f"record -e '{text}' is refused", 2, [text], "-o", out, "-d", "1", "-e", text)
 

@@ -16,6 +16,7 @@ static const char *const type_names[RESCHED_EV_NR] = {
 	[RESCHED_EV_WAKEUP_NEW] = "wakeup_new", [RESCHED_EV_MIGRATE] = "migrate", [RESCHED_EV_FORK] = "fork",
 	[RESCHED_EV_EXEC] = "exec", [RESCHED_EV_EXIT] = "exit", [RESCHED_EV_PRIO] = "prio", [RESCHED_EV_RUNTIME] = "runtime",
 	[RESCHED_EV_COMM] = "comm", [RESCHED_EV_LOST] = "lost", [RESCHED_EV_OTHER] = "other", [RESCHED_EV_TRUTH] = "truth",
+	[RESCHED_EV_IRQ] = "irq",
 };
 
 static void print_state(uint32_t state)

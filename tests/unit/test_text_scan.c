@@ -197,6 +197,27 @@ static void states(void **state)
 	assert_int_equal(rs_text_raw_state(&old, 130), RESCHED_STATE_D | RESCHED_STATE_OTHER);
 }
 
+static void interrupts(void **state)
+{
+	struct rs_text_event te;
+
+	(void)state;
+	te = decode("irq_handler_entry", "irq=24 name=virtio0-input.0", true);
+	assert_int_equal(te.ev.type, RESCHED_EV_IRQ);
+	assert_int_equal(te.ev.pid, 0);
+	assert_int_equal(te.ev.irq.nr, 24);
+	assert_true(te.ev.irq.entry && !te.ev.irq.soft);
+	te = decode("irq_handler_exit", "irq=24 ret=handled", true);
+	assert_true(te.ev.irq.nr == 24 && !te.ev.irq.entry && !te.ev.irq.soft);
+	te = decode("softirq_entry", "vec=3 [action=NET_RX]", true);
+	assert_true(te.ev.irq.nr == 3 && te.ev.irq.entry && te.ev.irq.soft);
+	te = decode("softirq_exit", "vec=3", true);
+	assert_true(te.ev.irq.nr == 3 && !te.ev.irq.entry && te.ev.irq.soft);
+	assert_int_equal(decode("softirq_exit", "irq=3", false).ev.type, RESCHED_EV_OTHER);
+	assert_int_equal(decode("irq_handler_entry", "irq=-3 name=x", false).ev.type, RESCHED_EV_OTHER);
+	assert_int_equal(decode("irq_handler_entry", "irq=3x name=x", false).ev.type, RESCHED_EV_OTHER);
+}
+
 static void wakeups(void **state)
 {
 	struct rs_text_event te;
@@ -278,7 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes), cmocka_unit_test(no_events), cmocka_unit_test(switches),
-		cmocka_unit_test(states), cmocka_unit_test(wakeups), cmocka_unit_test(others),
+		cmocka_unit_test(states), cmocka_unit_test(interrupts), cmocka_unit_test(wakeups), cmocka_unit_test(others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
