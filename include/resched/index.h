@@ -93,6 +93,17 @@ int resched_index_task_span(const struct resched_index *index, int task, uint64_
 uint64_t resched_index_cpu_spans(const struct resched_index *index, unsigned int cpu);	/* how many */
 uint64_t resched_index_task_spans(const struct resched_index *index, int task);
 
+/*
+ * Interrupts of a cpu, when they were recorded (record -e irq): stretches by number as above, those between two have kind NONE; with no
+ * interrupt there are none. What runs on top of another is told, so that stretches do not overlap. On top of the task of the cpu, which
+ * counts as running.
+ */
+enum resched_irq_kind { RESCHED_IRQ_NONE = 0, RESCHED_IRQ_SOFT, RESCHED_IRQ_HARD };
+struct resched_irq_span { uint64_t from_ns, to_ns; enum resched_irq_kind kind; unsigned int nr; };	/* nr: the line, or the vector of a softirq */
+uint64_t resched_index_irq_find(const struct resched_index *index, unsigned int cpu, uint64_t at_ns);
+int resched_index_irq(const struct resched_index *index, unsigned int cpu, uint64_t nr, struct resched_irq_span *ret);
+uint64_t resched_index_irqs(const struct resched_index *index, unsigned int cpu);	/* how many */
+
 /* Wakeups of all tasks in order of time; _find() gives the first at or after @at_ns. */
 uint64_t resched_index_wake_find(const struct resched_index *index, uint64_t at_ns);
 int resched_index_wake(const struct resched_index *index, uint64_t nr, struct resched_wake *ret);

@@ -4,7 +4,7 @@
  *
  * A collector hangs on an analysis and sees what the analysis sees: same pairing of waits, same selection, same window. It keeps
  * the top N in a heap and, per cpu, who ran lately, so memory grows with cpus, tasks and N, not with the recording. Causes are found
- * from events alone; what no event shows (interrupts, throttling, what a virtual machine was denied) is named as a guess in the text.
+ * from events alone; what no event shows (throttling, interrupts of a recording without them, what a virtual machine was denied) is named as a guess in the text.
  */
 #ifndef RESCHED_OUTLIERS_H
 #define RESCHED_OUTLIERS_H

@@ -218,6 +218,33 @@ static int on_lost(struct resched_index *ix, const struct resched_event *ev)
 	return rc;
 }
 
+/* What runs on top now, if it is another than before. */
+static int note_irq(struct resched_index *ix, struct ix_cpu *c, uint64_t now)
+{
+	unsigned int kind = c->now[1] ? 2 : c->now[0] ? 1 : 0;
+	unsigned int what = kind << IX_IRQ_NR_BITS | (kind ? (c->now[kind - 1] - 1u) & ((1u << IX_IRQ_NR_BITS) - 1) : 0);
+	uint64_t word = since_first(ix, now) << IX_AT_SHIFT | what, last = c->irqs.nr ? c->irqs.at[c->irqs.nr - 1] : 0;
+
+	if ((last & ((1u << IX_AT_SHIFT) - 1)) == what)
+		return 0;
+	return push_word(&c->irqs, word);
+}
+
+static int on_irq(struct resched_index *ix, struct ix_cpu *c, const struct resched_event *ev)
+{
+	c->now[!ev->irq.soft] = ev->irq.entry ? (uint16_t)(ev->irq.nr + 1u) : 0;
+	return note_irq(ix, c, ev->ts_ns);
+}
+
+/* No interrupt lasts over a switch or a gap: its end was not recorded. */
+static int end_irqs(struct resched_index *ix, struct ix_cpu *c, uint64_t now)
+{
+	if (!c->now[0] && !c->now[1])
+		return 0;
+	c->now[0] = c->now[1] = 0;
+	return note_irq(ix, c, now);
+}
+
 static int after(void *ctx, const struct resched_event *ev)
 {
 	struct resched_index *ix = ctx;
@@ -233,6 +260,8 @@ static int after(void *ctx, const struct resched_event *ev)
 	if (!c)
 		return -ENOMEM;
 	c->observed |= ev->type != RESCHED_EV_LOST;
+	if ((ev->type == RESCHED_EV_SWITCH || ev->type == RESCHED_EV_LOST) && end_irqs(ix, c, ev->ts_ns) < 0)
+		return -ENOMEM;
 	switch (ev->type) {
 	case RESCHED_EV_SWITCH:
 		return on_switch(ix, ev);
@@ -244,6 +273,8 @@ static int after(void *ctx, const struct resched_event *ev)
 		return note_task(ix, ev->pid, ev->ts_ns);
 	case RESCHED_EV_LOST:
 		return on_lost(ix, ev);
+	case RESCHED_EV_IRQ:
+		return on_irq(ix, c, ev);
 	default:
 		return ix->failed ? -ENOMEM : 0;
 	}
@@ -324,6 +355,7 @@ void resched_index_free(struct resched_index *ix)
 	for (uint32_t i = 0; i < ix->nr_cpus; i++) {
 		free(ix->cpus[i].at.at);
 		free(ix->cpus[i].rows);
+		free(ix->cpus[i].irqs.at);
 	}
 	for (uint32_t i = 0; i < ix->nr_tasks; i++) {
 		free(ix->tasks[i].spans.at);

@@ -31,7 +31,12 @@ static inline unsigned int ix_state(uint64_t packed) { return packed & ((1u << I
 
 struct ix_words { uint64_t *at; uint64_t nr, cap; };
 
-struct ix_cpu { struct ix_words at; uint32_t *rows; uint64_t cap_rows; bool observed; };
+/*
+ * Interrupts of a cpu: a word where one begins, ends, or gives way to one on top of it. Since the first event (48 bits), what (2 bits: none,
+ * a softirq, a handler), its number (14 bits). @now holds what runs at the moment: number + 1 of a softirq and of a handler, 0 none.
+ */
+#define IX_IRQ_NR_BITS 14u
+struct ix_cpu { struct ix_words at, irqs; uint16_t now[2]; uint32_t *rows; uint64_t cap_rows; bool observed; };
 struct ix_task { struct resched_index_task figures; struct ix_words spans, lag_at; int64_t *lag; uint64_t cap_lag; };
 struct ix_wake { uint64_t packed; uint32_t waker, wakee; };	/* state 1: from an interrupt */
 

@@ -25,7 +25,7 @@ size_t resched_index_bytes(const struct resched_index *ix)
 		       (size_t)ix->cap_wakes * sizeof(*ix->wakes);
 
 	for (uint32_t i = 0; i < ix->nr_cpus; i++)
-		bytes += (size_t)ix->cpus[i].at.cap * 8 + (size_t)ix->cpus[i].cap_rows * 4;
+		bytes += (size_t)(ix->cpus[i].at.cap + ix->cpus[i].irqs.cap) * 8 + (size_t)ix->cpus[i].cap_rows * 4;
 	for (uint32_t i = 0; i < ix->nr_tasks; i++)
 		bytes += (size_t)(ix->tasks[i].spans.cap + ix->tasks[i].lag_at.cap + ix->tasks[i].cap_lag) * 8;
 	return bytes;
@@ -115,6 +115,29 @@ int resched_index_cpu_span(const struct resched_index *ix, unsigned int cpu, uin
 				      .to_ns = nr + 1 < c->at.nr ? ix->first_ns + c->at.at[nr + 1] : ix->last_ns,
 				      .task = c->rows[nr] < ix->nr_tasks ? (int)c->rows[nr] : RESCHED_NO_TASK,
 				      .state = c->rows[nr] == IX_LOST ? RESCHED_SPAN_UNKNOWN : RESCHED_SPAN_RUNNING };
+	return 1;
+}
+
+uint64_t resched_index_irqs(const struct resched_index *ix, unsigned int cpu)
+{
+	return cpu < ix->nr_cpus ? ix->cpus[cpu].irqs.nr : 0;
+}
+
+uint64_t resched_index_irq_find(const struct resched_index *ix, unsigned int cpu, uint64_t at_ns)
+{
+	return cpu < ix->nr_cpus ? find(&ix->cpus[cpu].irqs, since_first(ix, at_ns), IX_AT_SHIFT) : 0;
+}
+
+int resched_index_irq(const struct resched_index *ix, unsigned int cpu, uint64_t nr, struct resched_irq_span *ret)
+{
+	const struct ix_words *w = cpu < ix->nr_cpus ? &ix->cpus[cpu].irqs : NULL;
+
+	if (!w || nr >= w->nr)
+		return 0;
+	*ret = (struct resched_irq_span){ .from_ns = ix->first_ns + ix_at(w->at[nr]),
+					  .to_ns = nr + 1 < w->nr ? ix->first_ns + ix_at(w->at[nr + 1]) : ix->last_ns,
+					  .kind = (enum resched_irq_kind)(w->at[nr] >> IX_IRQ_NR_BITS & 3),
+					  .nr = w->at[nr] & ((1u << IX_IRQ_NR_BITS) - 1) };
 	return 1;
 }
 

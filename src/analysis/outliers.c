@@ -82,6 +82,38 @@ static uint64_t first_span(const struct ol_cpu *c, uint64_t from)
 	return lo > oldest(c) ? lo - 1 : lo;
 }
 
+/* ---- interrupts ---- */
+
+/* How long interrupts have run on a cpu so far. */
+static uint64_t irq_total(const struct resched_outliers *o, unsigned int cpu, uint64_t now)
+{
+	const struct ol_cpu *c = cpu < o->nr_cpus ? &o->cpus[cpu] : NULL;
+
+	return !c ? 0 : c->irq_ns + (c->in_irq ? now - c->irq_since_ns : 0);
+}
+
+static int on_irq(struct resched_outliers *o, const struct resched_event *ev)
+{
+	struct ol_cpu *c = cpu_of(o, ev->cpu);
+	unsigned int bit = ev->irq.soft ? 1 : 2;
+
+	if (!c)
+		return -ENOMEM;
+	if (ev->irq.entry && !c->in_irq)
+		c->irq_since_ns = ev->ts_ns;
+	if (!ev->irq.entry && c->in_irq == bit)
+		c->irq_ns += ev->ts_ns - c->irq_since_ns;
+	c->in_irq = ev->irq.entry ? c->in_irq | bit : c->in_irq & ~bit;
+	return 0;
+}
+
+/* No interrupt lasts over a switch or a gap: its end was not recorded, and its time is not known. */
+static void end_irqs(struct resched_outliers *o, unsigned int cpu)
+{
+	if (cpu < o->nr_cpus)
+		o->cpus[cpu].in_irq = 0;
+}
+
 /* ---- tasks ---- */
 
 static struct ol_task *task_of(struct resched_outliers *o, int32_t pid)
@@ -115,19 +147,25 @@ static enum an_state state_of(const struct resched_analysis *an, int32_t pid)
 	return row == RS_MAP_NONE ? AN_UNSEEN : (enum an_state)an->tasks[row].state;
 }
 
-static void begin_wait(struct ol_task *t, unsigned int cpu, uint64_t now, bool placed)
+static void begin_wait(const struct resched_outliers *o, struct ol_task *t, unsigned int cpu, uint64_t now, bool placed)
 {
 	t->segments[0] = (struct ol_segment){ now, (uint16_t)cpu };
 	t->nr_segments = 1;
 	t->placed = placed;
 	t->moves = 0;
+	t->irq_ns = 0;
+	t->irq_from_ns = irq_total(o, cpu, now);
 }
 
 /* It waits on @cpu from now on. Before it was put on a queue for the first time, that only says which. */
-static void move_wait(struct ol_task *t, unsigned int cpu, uint64_t now)
+static void move_wait(const struct resched_outliers *o, struct ol_task *t, unsigned int cpu, uint64_t now)
 {
-	if (!t->nr_segments || t->segments[t->nr_segments - 1].cpu == cpu)
+	unsigned int from = t->nr_segments ? t->segments[t->nr_segments - 1].cpu : cpu;
+
+	if (from == cpu)
 		return;
+	t->irq_ns += t->placed ? irq_total(o, from, now) - t->irq_from_ns : 0;
+	t->irq_from_ns = irq_total(o, cpu, now);
 	if (!t->placed) {
 		t->segments[0].cpu = (uint16_t)cpu;
 		return;
@@ -155,10 +193,10 @@ static int on_wake(struct resched_outliers *o, const struct resched_event *ev)
 				(ev->ctx & (RESCHED_CTX_HARDIRQ | RESCHED_CTX_SOFTIRQ)) != 0 };
 		t->wake_nr++;
 		if (state != AN_RUNNING)
-			begin_wait(t, ev->wake.target_cpu, ev->ts_ns, ev->type != RESCHED_EV_WAKING);
+			begin_wait(o, t, ev->wake.target_cpu, ev->ts_ns, ev->type != RESCHED_EV_WAKING);
 		t->new = ev->type == RESCHED_EV_WAKEUP_NEW;
 	} else if (ev->type == RESCHED_EV_WAKEUP && state == AN_QUEUED) {
-		move_wait(t, ev->wake.target_cpu, ev->ts_ns);
+		move_wait(o, t, ev->wake.target_cpu, ev->ts_ns);
 		t->placed = true;
 	}
 	return 0;
@@ -170,6 +208,7 @@ static int on_switch(struct resched_outliers *o, const struct resched_event *ev)
 	struct ol_task *t;
 
 	o->last_switch = *ev;
+	end_irqs(o, ev->cpu);
 	if (ev->pid) {
 		t = task_of(o, ev->pid);
 		if (!t)
@@ -178,7 +217,7 @@ static int on_switch(struct resched_outliers *o, const struct resched_event *ev)
 			t->demand_ns += ev->ts_ns - t->ran_since_ns;
 		t->running = false;
 		t->new = false;
-		begin_wait(t, ev->cpu, ev->ts_ns, true);
+		begin_wait(o, t, ev->cpu, ev->ts_ns, true);
 	}
 	if (ev->sw.next_pid) {
 		t = task_of(o, ev->sw.next_pid);
@@ -207,7 +246,7 @@ static int on_event(void *ctx, const struct resched_event *ev)
 		if (!t)
 			return -ENOMEM;
 		if (state_of(o->an, ev->pid) == AN_QUEUED)
-			move_wait(t, ev->migrate.to_cpu, ev->ts_ns);
+			move_wait(o, t, ev->migrate.to_cpu, ev->ts_ns);
 		return 0;
 	case RESCHED_EV_FORK:
 		t = task_of(o, ev->fork.child_pid);
@@ -216,7 +255,10 @@ static int on_event(void *ctx, const struct resched_event *ev)
 		memset(t, 0, sizeof(*t));	/* a pid used again is somebody else */
 		t->pid = ev->fork.child_pid;
 		return 0;
+	case RESCHED_EV_IRQ:
+		return on_irq(o, ev);
 	case RESCHED_EV_LOST:
+		end_irqs(o, ev->cpu);
 		return push_span(o, ev->cpu, &(struct ol_span){ ev->ts_ns, 0, 0, false });
 	default:
 		return 0;
@@ -415,6 +457,8 @@ static void examine(const struct resched_outliers *o, const struct an_task *task
 		if (to > from)
 			add_segment(o, &f, t->segments[i].cpu, from, to);
 	}
+	if (t->nr_segments)
+		f.irq_ns = t->irq_ns + irq_total(o, t->segments[t->nr_segments - 1].cpu, out->run_ns) - t->irq_from_ns;
 	sum_up(o, &f);
 	look_elsewhere(o, &f, limited ? &allowed : NULL);
 	if (out->kind != RESCHED_WAIT_PREEMPTED)

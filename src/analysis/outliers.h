@@ -19,7 +19,13 @@
 struct ol_span { uint64_t since_ns; int32_t pid; int16_t prio; bool known; };
 
 /* A ring of what ran; the newest still runs. */
-struct ol_cpu { struct ol_span *spans; uint32_t cap; uint64_t nr; };
+struct ol_cpu {
+	struct ol_span *spans;
+	uint32_t cap;
+	uint64_t nr;
+	unsigned int in_irq;			/* bits: a softirq, a handler */
+	uint64_t irq_since_ns, irq_ns;		/* of the one that goes on; of those before */
+};
 
 struct ol_waker { uint64_t at_ns; int32_t pid; uint16_t cpu; bool interrupt; };
 struct ol_segment { uint64_t since_ns; uint16_t cpu; };
@@ -31,6 +37,7 @@ struct ol_task {
 	struct ol_segment segments[OL_SEGMENTS];	/* of the wait that goes on */
 	uint8_t nr_segments;
 	bool placed, running, new;
+	uint64_t irq_from_ns, irq_ns;	/* of its cpu when it came there; of the cpus before, while it waited there */
 	uint16_t moves;
 	uint64_t ran_since_ns, demand_ns, wake_nr;
 };
@@ -45,6 +52,7 @@ struct ol_facts {
 	unsigned int nr_ran;
 	struct ol_ran ran[OL_MAX_RAN];		/* sorted, longest first */
 	uint64_t rt_ns, stop_ns, kthread_ns, fair_ns;
+	uint64_t irq_ns;			/* of interrupts on top of all, when they were recorded */
 	uint32_t left_state;			/* of the task whose leaving ended the wait */
 	int32_t left_pid;
 	unsigned int idle_cpu;			/* one of the others that were idle */

@@ -16,6 +16,7 @@
 
 static const struct { const char *code, *meaning; } causes[] = {
 	{ "lost_events", "events were lost during the wait; it may have ended earlier" },
+	{ "interrupts", "interrupt handlers and softirqs ran for most of the wait" },
 	{ "throttled", "the cpu was idle and the task's cgroup has a quota: most likely it had used it up" },
 	{ "idle_exit", "the cpu was idle all along: leaving idle, a late interrupt, or a host that did not run this virtual cpu" },
 	{ "stop_ran", "the kernel's stop task moved tasks or held the cpu" },
@@ -112,6 +113,9 @@ static bool judge_idle(const struct ol_facts *f)
 	if (o->touches_gap) {
 		set(f, "lost_events", "events of cpu %u were lost during this wait, so it may have ended earlier than shown; record with a larger "
 		    "buffer (--buffer)", o->queued_cpu);
+	} else if (most(f, f->irq_ns)) {
+		set(f, "interrupts", "interrupts and softirqs had cpu %u for %s of the %s; look at which come there (/proc/interrupts) and move "
+		    "them, or the task, to other cpus", o->queued_cpu, say(f->irq_ns, a), say(o->latency_ns, b));
 	} else if (most(f, o->idle_ns) && has_quota(f)) {
 		set(f, "throttled", "cpu %u was idle for %s of the %s and the cgroup %.64s has a quota: most likely throttled; raise cpu.max",
 		    o->queued_cpu, say(o->idle_ns, a), say(o->latency_ns, b), f->task->cgroup);

@@ -9,7 +9,7 @@
 static const struct { uint32_t utf8; char ascii; } glyphs[GLYPH_NR] = {
 	[GLYPH_RUN] = { 0x2588, '#' }, [GLYPH_MIX1] = { 0x2591, '-' }, [GLYPH_MIX2] = { 0x2592, '+' }, [GLYPH_MIX3] = { 0x2593, '%' },
 	[GLYPH_WAIT] = { 0x2592, 'w' }, [GLYPH_PREEMPT] = { 0x259a, 'p' }, [GLYPH_SLEEP] = { 0x00b7, '.' }, [GLYPH_IDLE] = { 0x00b7, '.' },
-	[GLYPH_LOST] = { '?', '?' }, [GLYPH_UNSEEN] = { ' ', ' ' }, [GLYPH_LINE] = { 0x2500, '-' }, [GLYPH_VLINE] = { 0x2502, '|' },
+	[GLYPH_IRQ] = { 0x2261, 'i' }, [GLYPH_LOST] = { '?', '?' }, [GLYPH_UNSEEN] = { ' ', ' ' }, [GLYPH_LINE] = { 0x2500, '-' }, [GLYPH_VLINE] = { 0x2502, '|' },
 	[GLYPH_UP] = { 0x2191, '^' }, [GLYPH_DOWN] = { 0x2193, 'v' }, [GLYPH_DOT] = { 0x2022, '*' }, [GLYPH_CURSOR] = { 0x25bc, 'V' },
 	[GLYPH_BAR0] = { 0x2581, '_' }, { 0x2582, '.' }, { 0x2583, ':' }, { 0x2584, '-' }, { 0x2585, '=' }, { 0x2586, '+' }, { 0x2587, '*' },
 	{ 0x2588, '#' },

@@ -18,7 +18,7 @@ static const struct { short rich, plain; attr_t mono; } looks[ROLE_NR] = {
 	[ROLE_TEXT] = { -1, -1, A_NORMAL }, [ROLE_DIM] = { 245, -1, A_DIM }, [ROLE_HEAD] = { 75, COLOR_CYAN, A_BOLD },
 	[ROLE_TITLE] = { -1, -1, A_BOLD }, [ROLE_KEY] = { 220, COLOR_YELLOW, A_BOLD }, [ROLE_RUN] = { 36, COLOR_GREEN, A_NORMAL },
 	[ROLE_WAIT] = { 214, COLOR_YELLOW, A_BOLD }, [ROLE_PREEMPT] = { 202, COLOR_RED, A_BOLD }, [ROLE_SLEEP] = { 240, -1, A_DIM },
-	[ROLE_IDLE] = { 240, -1, A_DIM }, [ROLE_LOST] = { 175, COLOR_MAGENTA, A_BOLD }, [ROLE_GOOD] = { 36, COLOR_GREEN, A_NORMAL },
+	[ROLE_IDLE] = { 240, -1, A_DIM }, [ROLE_LOST] = { 175, COLOR_MAGENTA, A_BOLD }, [ROLE_IRQ] = { 33, COLOR_BLUE, A_BOLD }, [ROLE_GOOD] = { 36, COLOR_GREEN, A_NORMAL },
 	[ROLE_BAD] = { 202, COLOR_RED, A_BOLD }, [ROLE_MARK] = { 175, COLOR_MAGENTA, A_BOLD },
 };
 

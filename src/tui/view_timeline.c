@@ -216,6 +216,35 @@ static void put_names(struct app *app, const struct timeline *v, const struct ar
 	}
 }
 
+/* How much of the time from @from to @to went to interrupts. */
+static uint64_t irq_ns(const struct resched_index *ix, unsigned int cpu, uint64_t from, uint64_t to)
+{
+	uint64_t a = resched_index_irq_find(ix, cpu, from), b = resched_index_irq_find(ix, cpu, to - 1), step = (b - a) / MAX_LOOK + 1;
+	uint64_t sum = 0, seen = 0;
+	struct resched_irq_span s;
+
+	for (uint64_t nr = a; nr <= b && resched_index_irq(ix, cpu, nr, &s); nr += step) {
+		uint64_t lo = s.from_ns > from ? s.from_ns : from, hi = s.to_ns < to ? s.to_ns : to;
+
+		seen += hi > lo ? hi - lo : 0;
+		sum += hi > lo && s.kind != RESCHED_IRQ_NONE ? hi - lo : 0;
+	}
+	return step == 1 || !seen ? sum : (uint64_t)((double)sum / (double)seen * (double)(to - from));
+}
+
+/* Columns that were interrupts for a third and more of the time. */
+static void put_irqs(struct app *app, const struct timeline *v, const struct area *a, int y, unsigned int cpu)
+{
+	const struct resched_index *ix = index_of(app);
+
+	for (int x = 0; x < v->w && resched_index_irqs(ix, cpu); x++) {
+		uint64_t from = v->t0 + (uint64_t)x * v->ns_per_col;
+
+		if (irq_ns(ix, cpu, from, from + v->ns_per_col) * 3 >= v->ns_per_col)
+			area_cell(a, LABEL + x, y, ROLE_IRQ, glyph(a->grid, GLYPH_IRQ));
+	}
+}
+
 static int y_of(const struct timeline *v, int lane)
 {
 	return 1 + (lane - v->list.top) * v->stride;
@@ -279,10 +308,12 @@ static void draw_lane(struct app *app, const struct timeline *v, const struct ar
 		area_printf(a, 0, y, seen ? ROLE_HEAD : ROLE_DIM, "cpu %-4u", cpu);
 		for (int x = 0; x < v->w && seen; x++)
 			cpu_cell(app, a, LABEL + x, y, cpu, v->t0 + (uint64_t)x * v->ns_per_col, v->t0 + ((uint64_t)x + 1) * v->ns_per_col);
-		if (seen)
+		if (seen) {
 			put_names(app, v, a, y, cpu);
-		else
+			put_irqs(app, v, a, y, cpu);
+		} else {
 			area_put(a, LABEL, y, ROLE_LOST, "not observed: unknown, not idle");
+		}
 	} else {
 		resched_index_name(index_of(app), task, name, sizeof(name));
 		snprintf(label, sizeof(label), "%.9s/%d", task >= 0 ? name : "?", pid);
@@ -303,6 +334,19 @@ static const char *state_text(enum resched_span_state s)
 	return texts[s];
 }
 
+/* Return: columns it takes. */
+static int describe_irq(struct app *app, const struct area *a, int x, int y, unsigned int cpu)
+{
+	const struct resched_index *ix = index_of(app);
+	struct resched_irq_span s;
+	char len[32];
+
+	if (!resched_index_irq(ix, cpu, resched_index_irq_find(ix, cpu, app->at_ns), &s) || s.kind == RESCHED_IRQ_NONE || s.from_ns > app->at_ns)
+		return 0;
+	resched_time_format(s.to_ns - s.from_ns, len, sizeof(len));
+	return area_printf(a, x, y, ROLE_IRQ, "%s %u for %s; ", s.kind == RESCHED_IRQ_SOFT ? "softirq" : "interrupt", s.nr, len);
+}
+
 static void describe(struct app *app, const struct timeline *v, const struct area *a, int y)
 {
 	const struct resched_index *ix = index_of(app);
@@ -310,7 +354,7 @@ static void describe(struct app *app, const struct timeline *v, const struct are
 	struct resched_span s;
 	struct resched_wake w;
 	unsigned int cpu;
-	int task, pid, x;
+	int task, pid, x = 0;
 
 	lane_at(app, v->list.sel, &cpu, &task, &pid);
 	if (task < CPU_LANE || !next_span(ix, cpu, task, task == CPU_LANE ? resched_index_cpu_find(ix, cpu, app->at_ns) : resched_index_task_find(ix, task, app->at_ns), &s))
@@ -318,12 +362,16 @@ static void describe(struct app *app, const struct timeline *v, const struct are
 	resched_index_name(ix, s.task, name, sizeof(name));
 	app_time(from, s.from_ns - app_origin(app));
 	resched_time_format(s.to_ns - s.from_ns, len, sizeof(len));
+	if (task == CPU_LANE) {
+		x = area_printf(a, 0, y, ROLE_TEXT, "cpu %u: ", cpu);
+		x += describe_irq(app, a, x, y, cpu);
+	}
 	if (task == CPU_LANE && s.state == RESCHED_SPAN_UNKNOWN)
-		area_printf(a, 0, y, ROLE_TEXT, "cpu %u: events were lost from %s for %s", cpu, from, len);
+		area_printf(a, x, y, ROLE_TEXT, "events were lost from %s for %s", from, len);
 	else if (task == CPU_LANE && s.task < 0)
-		area_printf(a, 0, y, ROLE_TEXT, "cpu %u: idle from %s for %s", cpu, from, len);
+		area_printf(a, x, y, ROLE_TEXT, "idle from %s for %s", from, len);
 	else if (task == CPU_LANE)
-		area_printf(a, 0, y, ROLE_TEXT, "cpu %u: %s/%d runs from %s for %s", cpu, name, resched_index_task(ix, (unsigned int)s.task)->pid, from, len);
+		area_printf(a, x, y, ROLE_TEXT, "%s/%d runs from %s for %s", name, resched_index_task(ix, (unsigned int)s.task)->pid, from, len);
 	else {
 		x = area_printf(a, 0, y, ROLE_TEXT, "%s/%d %s on cpu %u from %s for %s", name, pid, state_text(s.state), s.cpu, from, len);
 		if (s.state == RESCHED_SPAN_WOKEN && resched_index_waker(ix, task, s.from_ns, &w)) {
@@ -352,14 +400,15 @@ static void draw_info(struct app *app, const struct timeline *v, const struct ar
 			area_printf(a, 45, 1, ROLE_MARK, "%c %s", app->marked[0] ? 'A' : 'B', app->marked[0] ? x : y);
 	}
 	describe(app, v, a, 2);
-	area_printf(a, 0, 3, ROLE_DIM, "cpu:  run   idle    task:  runs   woken   preempted   sleeps   lost");
+	area_printf(a, 0, 3, ROLE_DIM, "cpu:  run   idle   irq    task:  runs   woken   preempted   sleeps   lost");
 	area_cell(a, 5, 3, ROLE_RUN, glyph(a->grid, GLYPH_RUN));
 	area_cell(a, 11, 3, ROLE_IDLE, glyph(a->grid, GLYPH_IDLE));
-	area_cell(a, 26, 3, ROLE_RUN, glyph(a->grid, GLYPH_RUN));
-	area_cell(a, 33, 3, ROLE_WAIT, glyph(a->grid, GLYPH_WAIT));
-	area_cell(a, 41, 3, ROLE_PREEMPT, glyph(a->grid, GLYPH_PREEMPT));
-	area_cell(a, 53, 3, ROLE_SLEEP, glyph(a->grid, GLYPH_SLEEP));
-	area_cell(a, 62, 3, ROLE_LOST, glyph(a->grid, GLYPH_LOST));
+	area_cell(a, 18, 3, ROLE_IRQ, glyph(a->grid, GLYPH_IRQ));
+	area_cell(a, 32, 3, ROLE_RUN, glyph(a->grid, GLYPH_RUN));
+	area_cell(a, 39, 3, ROLE_WAIT, glyph(a->grid, GLYPH_WAIT));
+	area_cell(a, 47, 3, ROLE_PREEMPT, glyph(a->grid, GLYPH_PREEMPT));
+	area_cell(a, 59, 3, ROLE_SLEEP, glyph(a->grid, GLYPH_SLEEP));
+	area_cell(a, 68, 3, ROLE_LOST, glyph(a->grid, GLYPH_LOST));
 }
 
 /* ---- recorded beside replayed ---- */

@@ -9,7 +9,7 @@ TOP = os.environ.get("RESCHED_TOP") or os.path.dirname(os.path.dirname(os.path.d
 RESCHED = os.environ.get("RESCHED") or os.path.join(TOP, "build", "resched")
 DATA = os.path.join(TOP, "tests", "data")
 FILES = ["host-6.18.dat", "lab-v6-k612-1c.dat", "lab-v7-k612-2c.dat", "lab-v7-k61-1c.dat", "lab-v7-none-k61-2c.dat"]
-CODES = {"lost_events", "throttled", "idle_exit", "stop_ran", "rt_ran", "higher_rt", "woke_on_busy_cpu", "balanced_late", "migrated",
+CODES = {"lost_events", "interrupts", "throttled", "idle_exit", "stop_ran", "rt_ran", "higher_rt", "woke_on_busy_cpu", "balanced_late", "migrated",
          "kernel_thread", "higher_weight", "tick_granularity", "long_slice", "not_preempted", "shared_cpu", "not_observed"}
 
 

@@ -2,6 +2,7 @@
 /* The index says of every moment what the stream said, and adds up to the report. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,45 @@ static void every_moment_is_told(void **state)
 }
 
 /* Who got the cpu from a runnable task is counted, exactly for a few. */
+static struct resched_event irq(uint64_t ts, unsigned int cpu, unsigned int nr, bool soft, bool entry)
+{
+	return (struct resched_event){ .ts_ns = ts, .cpu = (uint16_t)cpu, .type = RESCHED_EV_IRQ, .irq = { (uint16_t)nr, soft, entry } };
+}
+
+/* One on top of another, one without an end, an end without a beginning. */
+static void interrupts_are_told(void **state)
+{
+	const struct resched_event events[] = {
+		sw(1000, 0, 0, R, 7), irq(1100, 0, 24, false, true), irq(1150, 0, 24, false, false), irq(1150, 0, 3, true, true),
+		irq(1200, 0, 25, false, true), irq(1250, 0, 25, false, false), irq(1300, 0, 3, true, false), irq(1310, 1, 4, false, false),
+		irq(1400, 0, 24, false, true), sw(1500, 0, 7, R, 8),
+	};
+	static const struct { uint64_t at; enum resched_irq_kind kind; unsigned int nr; } expected[] = {
+		{ 1100, RESCHED_IRQ_HARD, 24 }, { 1149, RESCHED_IRQ_HARD, 24 }, { 1150, RESCHED_IRQ_SOFT, 3 }, { 1200, RESCHED_IRQ_HARD, 25 },
+		{ 1250, RESCHED_IRQ_SOFT, 3 }, { 1300, RESCHED_IRQ_NONE, 0 }, { 1400, RESCHED_IRQ_HARD, 24 }, { 1500, RESCHED_IRQ_NONE, 0 },
+	};
+	struct resched_irq_span span;
+	struct resched_analysis *an;
+	struct resched_index *ix;
+	struct resched_error err;
+
+	(void)state;
+	assert_int_equal(resched_analysis_new(NULL, &an, &err), 0);
+	assert_int_equal(resched_index_new(an, &ix, &err), 0);
+	assert_int_equal(resched_index_irq(ix, 0, 0, &span), 0);
+	for (size_t i = 0; i < NR(events); i++)
+		assert_int_equal(resched_analysis_event(an, &events[i]), 0);
+	assert_int_equal(resched_index_irqs(ix, 1), 0);
+	for (size_t i = 0; i < NR(expected); i++) {
+		assert_int_equal(resched_index_irq(ix, 0, resched_index_irq_find(ix, 0, expected[i].at), &span), 1);
+		assert_int_equal(span.kind, expected[i].kind);
+		assert_int_equal(span.nr, expected[i].nr);
+		assert_true(span.from_ns <= expected[i].at && (span.to_ns > expected[i].at || span.from_ns == 1500));
+	}
+	resched_index_free(ix);
+	resched_analysis_free(an);
+}
+
 static void preemptors_are_counted(void **state)
 {
 	struct resched_analysis_options opts = { 0 };
@@ -207,7 +247,7 @@ static void recordings_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_moment_is_told), cmocka_unit_test(preemptors_are_counted), cmocka_unit_test(lag_has_its_time), cmocka_unit_test(recordings_add_up),
+		cmocka_unit_test(every_moment_is_told), cmocka_unit_test(interrupts_are_told), cmocka_unit_test(preemptors_are_counted), cmocka_unit_test(lag_has_its_time), cmocka_unit_test(recordings_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,8 @@ static struct resched_event wake(uint8_t type, uint64_t ts, unsigned int cpu, in
 #define WAKING(ts, cpu, pid, by, target) wake(RESCHED_EV_WAKING, ts, cpu, pid, by, target, 0)
 #define WAKEUP(ts, cpu, pid, by, target) wake(RESCHED_EV_WAKEUP, ts, cpu, pid, by, target, 0)
 #define IRQ(ts, cpu, pid, by) wake(RESCHED_EV_WAKING, ts, cpu, pid, by, cpu, RESCHED_CTX_HARDIRQ)
+#define HARDIRQ(ts, c, begins) ((struct resched_event){ .ts_ns = ts, .cpu = c, .type = RESCHED_EV_IRQ, .irq = { 24, 0, begins } })
+#define SOFTIRQ(ts, c, begins) ((struct resched_event){ .ts_ns = ts, .cpu = c, .type = RESCHED_EV_IRQ, .irq = { 3, 1, begins } })
 #define LOST(ts, c) ((struct resched_event){ .ts_ns = ts, .cpu = c, .type = RESCHED_EV_LOST })
 #define COMM(p, n) ((struct resched_event){ .pid = p, .type = RESCHED_EV_COMM, .comm = { n, 0 } })
 #define MIGRATE(ts, c, p, from, to) \
@@ -274,6 +276,35 @@ static void its_group_has_a_quota(void **state)
 	release(&r);
 }
 
+/* A softirq with a handler on top of it counts once; one elsewhere not at all. */
+static void interrupts_had_the_cpu(void **state)
+{
+	struct run r = COLLECT(NULL, NULL, SLEEPS, WAKING(T, 0, 1, 2, 0), SOFTIRQ(T + MS, 0, 1), HARDIRQ(T + 3 * MS, 0, 1), HARDIRQ(T + 4 * MS, 0, 0),
+			       SOFTIRQ(T + 6 * MS, 0, 0), SW(T + 8 * MS, 0, 2, S, 1));
+
+	(void)state;
+	expect(&r, "interrupts", 8 * MS);
+	assert_non_null(strstr(resched_outliers_get(r.out, 0)->text, "5.00 ms of the 8.00 ms"));
+	release(&r);
+	r = COLLECT(NULL, NULL, SLEEPS, WAKING(T, 0, 1, 2, 0), SOFTIRQ(T + MS, 1, 1), SOFTIRQ(T + 7 * MS, 1, 0), SW(T + 8 * MS, 0, 2, S, 1));
+	expect(&r, "not_preempted", 8 * MS);
+	release(&r);
+	r = COLLECT(NULL, NULL, SLEEPS, HARDIRQ(T - 10 * MS, 0, 1), HARDIRQ(T - MS, 0, 0), WAKING(T, 0, 1, 2, 0), SW(T + 8 * MS, 0, 2, S, 1));
+	expect(&r, "not_preempted", 8 * MS);
+	release(&r);
+}
+
+/* It waited behind interrupts on the cpu it was moved away from. */
+static void interrupts_before_a_move(void **state)
+{
+	struct run r = COLLECT(NULL, NULL, SLEEPS, SW(T - 10 * MS, 1, 0, R, 3), WAKING(T, 0, 1, 2, 0), WAKEUP(T, 0, 1, 2, 0), HARDIRQ(T + MS, 0, 1),
+			       HARDIRQ(T + 6 * MS, 0, 0), MIGRATE(T + 7 * MS, 1, 1, 0, 1), SW(T + 8 * MS, 1, 3, S, 1));
+
+	(void)state;
+	expect(&r, "interrupts", 8 * MS);
+	release(&r);
+}
+
 static void events_were_lost(void **state)
 {
 	struct run r = COLLECT(NULL, NULL, SLEEPS, WAKING(T, 0, 1, 2, 0), LOST(T + 2 * MS, 0), SW(T + 8 * MS, 0, 2, S, 1));
@@ -456,7 +487,8 @@ int main(void)
 		cmocka_unit_test(it_was_moved_while_it_waited), cmocka_unit_test(being_placed_by_the_wakeup_is_no_move),
 		cmocka_unit_test(a_task_of_more_weight_ran), cmocka_unit_test(only_the_tick_ended_the_turn),
 		cmocka_unit_test(one_task_kept_the_cpu), cmocka_unit_test(it_ran_until_it_slept), cmocka_unit_test(several_took_turns),
-		cmocka_unit_test(the_cpu_was_idle), cmocka_unit_test(its_group_has_a_quota), cmocka_unit_test(events_were_lost),
+		cmocka_unit_test(the_cpu_was_idle), cmocka_unit_test(its_group_has_a_quota), cmocka_unit_test(interrupts_had_the_cpu), cmocka_unit_test(interrupts_before_a_move),
+		cmocka_unit_test(events_were_lost),
 		cmocka_unit_test(nobody_saw_the_cpu), cmocka_unit_test(a_preempted_wait_has_a_cause_too), cmocka_unit_test(wakers_are_followed),
 		cmocka_unit_test(the_worst_are_kept), cmocka_unit_test(only_waits_longer_than_asked),
 		cmocka_unit_test(long_recordings_do_not_grow_memory), cmocka_unit_test(a_wakeup_is_found_elsewhere),
