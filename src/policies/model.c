@@ -514,8 +514,7 @@ int resched_policy_model(const char *policy, const char *model, struct resched_m
 	return 1;
 }
 
-/* "6.12.48+deb12" to 6012; 0 when the text begins with no release. */
-static unsigned int release_number(const char *release)
+unsigned int rs_release_number(const char *release)
 {
 	unsigned int major, minor;
 	int len = 0;
@@ -529,7 +528,7 @@ static unsigned int release_number(const char *release)
 
 const char *resched_policy_of_kernel(const char *release)
 {
-	unsigned int number = release_number(release);
+	unsigned int number = rs_release_number(release);
 
 	if (!number)
 		return NULL;
@@ -548,7 +547,7 @@ const char *rs_model_nearest(const char *policy, const char *release)
 	for (unsigned int i = 0; i < row->nr_models; i++) {
 		const struct rs_rules *rules = &rs_rules_rows[model_named(row->models[i])];
 
-		if (rules->since <= release_number(release))
+		if (rules->since <= rs_release_number(release))
 			best = rules->kernel;
 	}
 	return best ? best : row->default_model;

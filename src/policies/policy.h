@@ -290,6 +290,9 @@ bool rs_model_has_tunable(const char *policy, const char *kernel, const char *na
  */
 const char *rs_model_nearest(const char *policy, const char *release);
 
+/* rs_release_number() - "6.12.48+deb12" to 6012; 0 when the text begins with no release; NULL too. */
+unsigned int rs_release_number(const char *release);
+
 /* Tunables every model has, for the engine. */
 unsigned int rs_model_hz(const struct rs_model *model);			/* default 250, --set hz=N */
 const char *rs_model_kernel(const struct rs_model *model);		/* "6.12" */

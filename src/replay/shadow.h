@@ -135,6 +135,7 @@ struct rs_shadow_task {
 	unsigned int mover_cpu;
 	bool want_setup; /* will get the parameters of the snapshot in an instant no event shows */
 	bool want_exit; /* exits: will be re-placed */
+	uint32_t departs_at; /* exits: will be re-placed before this event; RS_NO_EVENT: no */
 	uint64_t waking_ns; /* stamp of its last waking; of a new task, of its fork */
 	uint64_t ran_ns, ran_at_set_ns; /* charged so far; when it was last set as current */
 	struct rs_shadow_task *next_incoming;
@@ -257,6 +258,7 @@ struct rs_shadow {
 	struct rs_shadow_cpu *cpus;
 	unsigned int nr_cpus;
 	uint32_t at; /* index of the event in hand */
+	bool exits_early; /* an exit is told long before the task leaves its group */
 	struct resched_shadow *ret;
 	struct rs_shadow_errors errors;
 	int error;

@@ -196,7 +196,8 @@ static void on_runtime(struct rs_shadow *s, const struct resched_event *e)
 		finish_remote_wakeup(s, c, wakee, e->ts_ns);
 	if (c->incoming && !switches)
 		rs_shadow_join(s, c, false);
-	if (wakes || tick || switches)
+	/* the rest is done by the task itself */
+	if (wakes || tick || switches || e->cpu != t->cpu || e->ctx & (RESCHED_CTX_HARDIRQ | RESCHED_CTX_SOFTIRQ))
 		return;
 	if (t->want_setup) {
 		rs_shadow_setup(s, c, t);
@@ -410,18 +411,56 @@ static void on_comm(struct rs_shadow *s, const struct resched_event *e)
 		t->want_setup = true;
 }
 
+/*
+ * Who exits leaves its group right before it tells its parent (do_exit(): sched_autogroup_exit_task(), exit_notify()). The event comes shortly
+ * before, but since 6.16 before its memory is given back, which takes its time. Return: the event before which it leaves.
+ */
+static uint32_t find_departure(const struct rs_shadow *s, int32_t pid)
+{
+	uint32_t told = RS_NO_EVENT;
+
+	for (uint32_t i = s->at + 1; i < s->log->nr; i++) {
+		const struct resched_event *e = &s->log->events[i];
+
+		if (e->type == RESCHED_EV_WAKING && e->wake.waker_pid == pid && !(e->ctx & (RESCHED_CTX_HARDIRQ | RESCHED_CTX_SOFTIRQ)))
+			told = i;
+		if (e->type == RESCHED_EV_SWITCH && e->pid == pid && e->sw.prev_state & (RESCHED_STATE_X | RESCHED_STATE_Z))
+			return told == RS_NO_EVENT ? i : told;
+	}
+	return RS_NO_EVENT;
+}
+
+static void depart(struct rs_shadow *s, struct rs_shadow_task *t, uint64_t clock_ns)
+{
+	struct rs_shadow_cpu *c = cpu_of(s, t->cpu);
+
+	t->departs_at = RS_NO_EVENT;
+	if (c->curr != t)
+		return;
+	rs_shadow_account(s, c, clock_ns);
+	rs_shadow_replace(s, c, t);
+}
+
 static void on_exit_event(struct rs_shadow *s, const struct resched_event *e)
 {
 	struct rs_shadow_task *t = rs_shadow_find(s, e->pid);
 
 	if (!t || !t->in_class)
 		return;
-	t->want_exit = true;
-	if (rs_shadow_by_stamps(s) && cpu_of(s, t->cpu)->curr == t) {
-		t->want_exit = false;
-		rs_shadow_account(s, cpu_of(s, t->cpu), e->ts_ns + s->opts.clock.exit_lag_ns);
-		rs_shadow_replace(s, cpu_of(s, t->cpu), t);
-	}
+	if (!rs_shadow_by_stamps(s))
+		t->want_exit = true;
+	else if (s->exits_early)
+		t->departs_at = find_departure(s, t->pid);
+	else
+		depart(s, t, e->ts_ns + s->opts.clock.exit_lag_ns);
+}
+
+static void depart_before(struct rs_shadow *s, const struct resched_event *e)
+{
+	struct rs_shadow_task *t = cpu_of(s, e->cpu)->curr;
+
+	if (t && t->departs_at == s->at)
+		depart(s, t, e->ts_ns - s->opts.clock.switch_lead_ns);
 }
 
 /* What the clock of @from read when balancing took @t: of several tasks all leave at one sample. */
@@ -709,6 +748,7 @@ int rs_shadow_follow(struct rs_shadow *s)
 		if (s->opts.agree && rs_agree_event(s->opts.agree, s, e, true) < 0)
 			s->error = -ENOMEM;
 		move_before(s, e);
+		depart_before(s, e);
 		dispatch(s, e);
 		move_after(s, e);
 		rs_shadow_move_homes(s);
@@ -788,6 +828,7 @@ int rs_shadow_new(const struct rs_shadow_log *log, const struct rs_shadow_option
 	s->log = log;
 	s->ret = ret;
 	s->nr_cpus = log->nr_cpus ? log->nr_cpus : 1;
+	s->exits_early = opts->host && rs_release_number(opts->host->kernel) >= 6016;
 	s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
 	if (init_groups(s) < 0) {
 		rs_shadow_free(s);

@@ -92,6 +92,7 @@ static struct rs_shadow_task *new_task(struct rs_shadow *s, int32_t pid, unsigne
 	t->fair.priv = (char *)t + head;
 	t->pid = pid;
 	t->prio = -1;
+	t->departs_at = RS_NO_EVENT;
 	t->comm = comm == RS_MAP_NONE ? UINT32_MAX : comm;
 	t->cpu = cpu < s->nr_cpus ? cpu : 0;
 	t->known = s->opts.host ? resched_host_task(s->opts.host, pid) : NULL;

@@ -26,10 +26,13 @@ struct fixture {
 	struct rs_shadow *shadow;
 };
 
-static void row(struct fixture *f, uint64_t ts, int pid, uint8_t kind, uint64_t vruntime)
+#define SESSION (RESCHED_TRUTH_AUTOGROUP | 5)
+
+/* @group: whose entity it is, above the task's; 0: the task's own */
+static void row_of(struct fixture *f, uint64_t ts, int pid, uint8_t kind, uint64_t vruntime, uint64_t group)
 {
 	struct resched_truth t = {
-		.pid = pid, .row = kind, .on_rq = 1, .prio = 120, .weight = 1048576, .vruntime = vruntime, .deadline = vruntime + SLICE_NS,
+		.pid = pid, .row = kind, .on_rq = 1, .level = group != 0, .group = group, .prio = 120, .weight = 1048576, .vruntime = vruntime, .deadline = vruntime + SLICE_NS,
 		.slice_ns = SLICE_NS, .z = BASE_NS, .clock_ns = 1000, .exec_start_ns = 1000,
 		.has = RESCHED_TRUTH_HAS_QUEUE | RESCHED_TRUTH_HAS_DEADLINE | RESCHED_TRUTH_HAS_ZERO | RESCHED_TRUTH_HAS_VPROT,
 	};
@@ -37,6 +40,11 @@ static void row(struct fixture *f, uint64_t ts, int pid, uint8_t kind, uint64_t 
 	if (kind == RESCHED_TRUTH_NEXT)
 		t.vlag = (int64_t)(vruntime + SLICE_NS);
 	assert_int_equal(rs_shadow_log_truth(&f->log, ts, &t), 0);
+}
+
+static void row(struct fixture *f, uint64_t ts, int pid, uint8_t kind, uint64_t vruntime)
+{
+	row_of(f, ts, pid, kind, vruntime, 0);
 }
 
 static void switch_at(struct fixture *f, uint64_t ts, int prev, uint32_t state, int next)
@@ -148,6 +156,35 @@ static void test_a_request_stays_while_its_flag_does(void **state)
 	assert_int_equal(ticks_missed(0, 12000), 1); /* what was asked for has been done: nobody asks any more */
 }
 
+/* A task of a session exits; accounting follows. Return: it is in the session still. */
+static bool stays_in_session(uint8_t ctx)
+{
+	const struct resched_event exits = { .ts_ns = 1000000, .pid = 1, .type = RESCHED_EV_EXIT };
+	struct fixture f = { .plan = { .nr = 0 } };
+	bool stays;
+
+	row(&f, 2000, 1, RESCHED_TRUTH_START, BASE_NS);
+	row_of(&f, 2000, 1, RESCHED_TRUTH_START, BASE_NS, SESSION);
+	charge_at(&f, 900000, 1, 899000);
+	assert_int_equal(rs_shadow_log_event(&f.log, &exits), 0);
+	charge_in(&f, 1500000, 1, 600000, ctx);
+	charge_at(&f, 2500000, 1, 1000000);
+	switch_at(&f, 2501000, 1, RESCHED_STATE_X, 0);
+	follow(&f, false);
+	stays = task(&f, 1)->fair.group != NULL;
+	release(&f);
+	return stays;
+}
+
+/* Since 6.16 an exit is told long before the task leaves its session, by itself and not in an interrupt. */
+static void test_an_interrupt_moves_nobody(void **state)
+{
+	(void)state;
+	assert_true(stays_in_session(RESCHED_CTX_HARDIRQ));
+	assert_true(stays_in_session(RESCHED_CTX_SOFTIRQ));
+	assert_false(stays_in_session(0));
+}
+
 static void test_rows_are_only_compared(void **state)
 {
 	(void)state;
@@ -160,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_taken),
 		cmocka_unit_test(test_rows_are_only_compared),
 		cmocka_unit_test(test_a_request_stays_while_its_flag_does),
+		cmocka_unit_test(test_an_interrupt_moves_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
