@@ -497,11 +497,14 @@ static void a_stack_is_left_without_memory(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip();	/* they reserve more than any limit */
+	print_message("skipped: sanitizers reserve more memory than any limit\n");
+	skip();
 #endif
 	status = in_sandbox_of(256u << 20, use_the_stack);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 100)
-		skip();	/* no seccomp here */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 100) {
+		print_message("skipped: there is no seccomp here\n");
+		skip();
+	}
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
@@ -510,8 +513,10 @@ static void sandbox_holds(void **state)
 	int status = in_sandbox(open_a_file);
 
 	(void)state;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 100)
-		skip();	/* no seccomp here */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 100) {
+		print_message("skipped: there is no seccomp here\n");
+		skip();
+	}
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	status = in_sandbox(open_a_socket);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
