@@ -593,6 +593,7 @@ static void cfs_view_group_rq(const struct rs_rq *rq, const struct rs_group *gro
 	ret->load = q->load >> 10;
 	ret->nr = q->h.h_nr;
 	ret->why = q->why;
+	ret->nominated = false;	/* a hint of CFS gives way to vruntime, and is gone once it was followed */
 }
 
 static void cfs_view_rq(const struct rs_rq *rq, struct rs_rq_view *ret)

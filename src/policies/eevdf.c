@@ -433,7 +433,7 @@ static struct rs_eevdf_entity *pick_buddy(struct rs_eevdf_queue *q)
 
 	if (rules->buddy_in_eevdf_pick || !rs_feat(q->model, feature) || !q->next || !rs_eevdf_eligible(q, q->next))
 		return NULL;
-	q->why = "it is the nominated buddy and eligible";
+	q->why = rs_eevdf_buddy;
 	return q->next;
 }
 
@@ -783,6 +783,7 @@ static void eevdf_view_group_rq(const struct rs_rq *rq, const struct rs_group *g
 	ret->load = q->load + (q->curr && q->curr->on ? q->curr->w : 0);
 	ret->nr = q->h.h_nr;
 	ret->why = q->why;
+	ret->nominated = q->why == rs_eevdf_buddy;
 }
 
 static void eevdf_view_rq(const struct rs_rq *rq, struct rs_rq_view *ret)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "policies/eevdf_queue.h"
 
+const char rs_eevdf_buddy[] = "it is the nominated buddy and eligible";
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return rs_vtime_before(b, a) ? b : a;
@@ -372,7 +374,7 @@ struct rs_eevdf_entity *rs_eevdf_pick(struct rs_eevdf_queue *q, bool honour_prot
 	if (rules->single_shortcut && q->nr == 1)
 		return picked(q, c ? c : rs_eevdf_entity_of(q->tree.first), "it is alone on the queue");
 	if (rules->buddy_in_eevdf_pick && rs_feat(q->model, RS_F_PICK_BUDDY) && q->next && rs_eevdf_eligible(q, q->next))
-		return picked(q, q->next, "it is the nominated buddy and eligible");
+		return picked(q, q->next, rs_eevdf_buddy);
 	judge = judge_of(q);
 	if (c && !eligible_at(&judge, c->vruntime))
 		c = NULL;

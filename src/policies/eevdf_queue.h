@@ -34,6 +34,8 @@ struct rs_eevdf_entity {
 	struct rs_task *task;		/* NULL: stands for a group */
 };
 
+extern const char rs_eevdf_buddy[];	/* why a pick was made: nominated; told apart by its address */
+
 struct rs_eevdf_queue {
 	struct rs_level h;		/* place in the hierarchy */
 	const struct rs_model *model;

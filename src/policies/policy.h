@@ -136,6 +136,7 @@ struct rs_rq_view {
 	uint64_t load;			/* sum of weights, nice 0 = 1024 */
 	unsigned int nr;		/* tasks in it and in its groups, delayed ones too; none of those that a quota holds back */
 	const char *why;		/* why the last pick was made: a constant sentence */
+	bool nominated;			/* and it went to one that was nominated, a buddy */
 };
 
 struct rs_policy_ops {

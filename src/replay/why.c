@@ -32,6 +32,7 @@ struct watch {
 	uint64_t since_ns;		/* @why holds since then */
 	enum resched_why why;
 	bool in_group, switched;	/* switched: somebody was picked since it began */
+	const struct rs_task *nominated;	/* runs because it was, though another was better */
 	const struct rs_shadow_task *before;	/* who was preferred */
 };
 
@@ -91,13 +92,33 @@ static bool later(uint64_t a, uint64_t b)
 /* @best would be picked, @t would not. */
 static enum resched_why compare(const struct rs_entity_view *t, const struct rs_entity_view *best, bool best_runs)
 {
-	if (!best->deadline)	/* CFS */
-		return later(t->vruntime, best->vruntime) ? RESCHED_WHY_LATER_VRUNTIME : best_runs ? RESCHED_WHY_WAKEUP_GRANULARITY : RESCHED_WHY_BUDDY;
+	if (!best->deadline) {	/* CFS; of two that are equal the first of the queue */
+		if (later(t->vruntime, best->vruntime) || (t->vruntime == best->vruntime && !best_runs))
+			return RESCHED_WHY_LATER_VRUNTIME;
+		return best_runs ? RESCHED_WHY_WAKEUP_GRANULARITY : RESCHED_WHY_BUDDY;
+	}
 	if (!t->eligible)
 		return RESCHED_WHY_NOT_ELIGIBLE;
 	if (best->eligible && !later(best->deadline, t->deadline))
 		return RESCHED_WHY_LATER_DEADLINE;
 	return best_runs ? RESCHED_WHY_SLICE_PROTECTION : RESCHED_WHY_BUDDY;
+}
+
+/* A better one waits while another runs that was picked just now, or before: it goes first for as long as it stays. */
+static enum resched_why nominated(const struct rs_shadow *s, const struct rs_shadow_cpu *c, struct watch *w, bool picked, enum resched_why why)
+{
+	const struct rs_task *runs = &c->curr->fair;
+	struct rs_rq_view rq;
+
+	if (w->nominated && w->nominated != runs)
+		w->nominated = NULL;
+	if (why != RESCHED_WHY_SLICE_PROTECTION && why != RESCHED_WHY_WAKEUP_GRANULARITY && why != RESCHED_WHY_TICK)
+		return why;
+	if (picked) {
+		s->opts.ops->view_rq(&c->rq, &rq);
+		w->nominated = rq.nominated ? runs : NULL;
+	}
+	return w->nominated ? RESCHED_WHY_BUDDY : why;
 }
 
 /* What keeps @t of @w from the cpu @c now. */
@@ -183,6 +204,8 @@ static void seen(void *ctx, struct rs_shadow *s, const struct resched_event *e)
 			if (!over) {
 				w->switched |= e->type == RESCHED_EV_SWITCH && e->ts_ns > w->wait->from_ns;
 				w->why = judge(s, &s->cpus[t->cpu], t, w);
+				if (s->cpus[t->cpu].curr)
+					w->why = nominated(s, &s->cpus[t->cpu], w, e->type == RESCHED_EV_SWITCH && e->cpu == t->cpu, w->why);
 				note_state(s, &s->cpus[t->cpu], t, w->ret);
 			}
 		}

@@ -86,10 +86,10 @@ static void add_up(struct resched_outliers *outliers, const char *comm, enum res
 	}
 }
 
-static struct shares ask(const struct load *l, const char *comm, enum resched_wait_kind kind)
+static struct shares ask_over(const struct load *l, uint64_t over_ns, const char *comm, enum resched_wait_kind kind)
 {
 	char path[] = "/tmp/resched-test-XXXXXX";
-	struct resched_outlier_options top = { .top = 10000, .over_ns = 100000 };
+	struct resched_outlier_options top = { .top = 10000, .over_ns = over_ns };
 	struct resched_whatif whatif = whatif_of(l);
 	struct resched_explain_options opts = { .whatif = &whatif };
 	struct resched_analysis_options an = { 0 };
@@ -123,6 +123,11 @@ static struct shares ask(const struct load *l, const char *comm, enum resched_wa
 	return ret;
 }
 
+static struct shares ask(const struct load *l, const char *comm, enum resched_wait_kind kind)
+{
+	return ask_over(l, 100000, comm, kind);
+}
+
 static void print_shares(const struct shares *s)
 {
 	for (unsigned int k = 0; k < RESCHED_WHY_NR; k++) {
@@ -147,6 +152,7 @@ static bool hardly(const struct shares *s, enum resched_why why)
 
 #define SHORT "periodic", { "tasks=1", "hogs=1", "duration=1", "run=500us", "period=7ms" }
 #define LONG "periodic", { "tasks=1", "hogs=1", "duration=1", "run=1ms", "period=5ms" }
+#define NOMINEE "periodic", { "tasks=1", "hogs=2", "duration=1", "run=2ms", "period=11ms" }
 #define HOGS "hogs", { "tasks=3", "duration=1" }
 #define LOAD(...) (&(const struct load){ __VA_ARGS__ })
 #define NONE { NULL }
@@ -217,6 +223,31 @@ static void later_vruntime(void **state)
 	assert_true(mostly(&with, RESCHED_WHY_LATER_VRUNTIME));
 }
 
+/* A task that preempts at once waits for the switch alone, but for the quarter of times that it meets a tick. */
+static void switch_pending(void **state)
+{
+	struct shares eevdf = ask_over(LOAD(SHORT, "eevdf", NONE, NONE), 0, "periodic", RESCHED_WAIT_WAKE);
+	struct shares cfs = ask_over(LOAD(SHORT, "cfs", NONE, { "wakeup_granularity_ns=0" }), 0, "periodic", RESCHED_WAIT_WAKE);
+
+	(void)state;
+	assert_true(eevdf.ns[RESCHED_WHY_PENDING] * 10 > eevdf.all * 7);
+	assert_true(cfs.ns[RESCHED_WHY_PENDING] * 10 > cfs.all * 7);
+	never_waits(LOAD(SHORT, "eevdf", NONE, NONE), "periodic");
+}
+
+/* Hogs wait longer when another than the best is picked, which only a nomination does: of who woke. */
+static void buddy(void **state)
+{
+	struct shares with = ask(LOAD(NOMINEE, "eevdf", { "NEXT_BUDDY" }, NONE), "hog", RESCHED_WAIT_PREEMPTED);
+	struct shares without = ask(LOAD(NOMINEE, "eevdf", { "NO_NEXT_BUDDY" }, NONE), "hog", RESCHED_WAIT_PREEMPTED);
+	struct shares cfs = ask(LOAD(NOMINEE, "cfs", { "NO_NEXT_BUDDY", "NO_LAST_BUDDY" }, NONE), "hog", RESCHED_WAIT_PREEMPTED);
+
+	(void)state;
+	assert_true(with.ns[RESCHED_WHY_BUDDY] > 0);
+	assert_int_equal(without.ns[RESCHED_WHY_BUDDY], 0);
+	assert_int_equal(cfs.ns[RESCHED_WHY_BUDDY], 0);	/* nor do equals nominate one of them */
+}
+
 static void codes_have_an_end(void **state)
 {
 	(void)state;
@@ -229,7 +260,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(not_eligible), cmocka_unit_test(later_deadline), cmocka_unit_test(slice_protection), cmocka_unit_test(nobody_asks),
-		cmocka_unit_test(wakeup_granularity), cmocka_unit_test(later_vruntime), cmocka_unit_test(codes_have_an_end),
+		cmocka_unit_test(wakeup_granularity), cmocka_unit_test(later_vruntime), cmocka_unit_test(switch_pending), cmocka_unit_test(buddy),
+		 cmocka_unit_test(codes_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
