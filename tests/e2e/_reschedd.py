@@ -87,6 +87,8 @@ class Daemon:
             elif line:
                 key = line.split("=")[0].strip()
                 sections[current] = [old for old in sections[current] if old.split("=")[0].strip() != key] + [line]
+        if record and not any(name.startswith("trigger") for name in sections):     # the built-in one fires on a loaded machine
+            sections["trigger none"] = ["over = 600s"]
         with open(self.config, "w", encoding="utf-8") as out:
             for name, lines in sections.items():
                 out.write(f"[{name}]\n" + "".join(line + "\n" for line in lines))

@@ -131,6 +131,8 @@ directory = /tmp/store
 min_free = 0
 [socket]
 path = /tmp/c.sock
+[trigger none]
+over = 600s
 """
 CTL = "/resched ctl --socket /tmp/c.sock"
 INFO = "/resched info --no-pager --color never /tmp/x.dat"
