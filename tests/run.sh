@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 
 export BUILD=${BUILD:-build} VERSION=${VERSION:-0}
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-LIMIT=${LIMIT:-900}	# seconds for one program
+LIMIT=${LIMIT:-1800}	# seconds for one program
 only=${1:-*}
 out=$BUILD/check
 case $BUILD in /*) abs=$BUILD ;; *) abs=$PWD/$BUILD ;; esac

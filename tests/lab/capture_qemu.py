@@ -24,7 +24,7 @@ import domains_qemu as lab  # noqa: E402
 
 WAKELOAD = os.path.abspath(os.environ.get("WAKELOAD", os.path.join(lab.BUILD, "wakeload")))
 RESCHEDD = os.path.abspath(os.environ.get("RESCHEDD", os.path.join(lab.BUILD, "reschedd")))
-SECONDS = 300
+SECONDS = 800
 ACCEL = ["-accel", "tcg,thread=multi", "-cpu", "max"]
 
 INIT = r"""

@@ -20,7 +20,7 @@ import tempfile
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 RESCHED = os.path.abspath(os.environ.get("RESCHED", os.path.join(BUILD, "resched")))
-SECONDS = 240       # a guest that has not powered off by then hangs
+SECONDS = 800       # a guest that has not powered off by then hangs
 
 INIT = r"""
 #define _GNU_SOURCE

@@ -90,14 +90,14 @@ static int see(void *ctx, unsigned int idx, const void *page, uint32_t bytes)
 	(void)idx, (void)bytes;
 	assert_int_equal(kbuffer_load_subbuffer(kbuf, (void *)page), 0);
 	for (const uint8_t *data = kbuffer_read_event(kbuf, &ts); data; data = kbuffer_next_event(kbuf, &ts)) {
-		struct seen_run *run = &seen->runs[seen->nr];
+		struct seen_run run = { 0 };
 
-		memcpy(&run->id, data, 2);
-		if (run->id != RS_EVENT_ID_RUN && run->id != RS_EVENT_ID_RUN_LONG)
+		memcpy(&run.id, data, 2);
+		if (run.id != RS_EVENT_ID_RUN && run.id != RS_EVENT_ID_RUN_LONG)
 			continue;
-		assert_in_range(seen->nr++, 0, 3);
-		run->runtime = 0;
-		memcpy(&run->runtime, data + 8, run->id == RS_EVENT_ID_RUN ? 4 : 8);
+		memcpy(&run.runtime, data + 8, run.id == RS_EVENT_ID_RUN ? 4 : 8);
+		assert_in_range(seen->nr, 0, 3);
+		seen->runs[seen->nr++] = run;
 	}
 	kbuffer_free(kbuf);
 	return 0;
